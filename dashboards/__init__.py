@@ -1,0 +1,1 @@
+"""CloudWatch dashboards, one module per audience, and the rendering of alarms."""

@@ -1,0 +1,1 @@
+"""What differs between environments: one YAML file each, typed and validated."""

@@ -1,0 +1,185 @@
+"""The metric catalogue: the only place where a metric's name is written.
+
+Namespace, dimension sets and units are an interface: dashboards, alarms and people's queries hold on to them.
+Classic CloudWatch metrics exist per fleet and per job only; what a node, device or core did lives in the node's log
+event, because per-core metrics would cost more than a hundred times as much.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+NAMESPACE: Final = "NeuronFleet"
+PERIOD_SECONDS: Final = 60
+
+ENVIRONMENT: Final = "Environment"
+FLEET: Final = "Fleet"
+JOB_ID: Final = "JobId"
+FLEET_DIMENSIONS: Final = (ENVIRONMENT, FLEET)
+JOB_DIMENSIONS: Final = (ENVIRONMENT, FLEET, JOB_ID)
+
+
+class Unit(StrEnum):
+    """CloudWatch's unit names."""
+
+    PERCENT = "Percent"
+    BYTES = "Bytes"
+    COUNT = "Count"
+    SECONDS = "Seconds"
+    COUNT_PER_SECOND = "Count/Second"
+    NONE = "None"
+
+
+class Kind(StrEnum):
+    """The shape of a metric's datum.
+
+    DISTRIBUTION is Values/Counts in whole percents (keeps percentiles), STATISTICS a statistic set, GAUGE one value,
+    PER_MINUTE a count over the minute, STATE 0 or 1 per node.
+    """
+
+    DISTRIBUTION = "distribution"
+    STATISTICS = "statistics"
+    GAUGE = "gauge"
+    PER_MINUTE = "per-minute"
+    STATE = "state"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """One metric: its unit, the shape of its datum, and the dimension sets it is published with."""
+
+    name: str
+    unit: Unit
+    kind: Kind
+    per_fleet: bool
+    per_job: bool
+    meaning: str
+
+    @property
+    def dimension_sets(self) -> tuple[tuple[str, ...], ...]:
+        """The exact dimension names, one tuple a set."""
+        sets = []
+        if self.per_fleet:
+            sets.append(FLEET_DIMENSIONS)
+        if self.per_job:
+            sets.append(JOB_DIMENSIONS)
+        return tuple(sets)
+
+
+def _both(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
+    return MetricSpec(name, unit, kind, True, True, meaning)
+
+
+def _fleet(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
+    return MetricSpec(name, unit, kind, True, False, meaning)
+
+
+def _job(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
+    return MetricSpec(name, unit, kind, False, True, meaning)
+
+
+TENSOR_ENGINE_UTILIZATION: Final = _both(
+    "TensorEngineUtilization",
+    Unit.PERCENT,
+    Kind.DISTRIBUTION,
+    "effective FLOP/s over the tensor-engine peak, per core",
+)
+NEURON_CORE_UTILIZATION: Final = _both(
+    "NeuronCoreUtilization",
+    Unit.PERCENT,
+    Kind.DISTRIBUTION,
+    "busy time per allocated core, maximum over runtimes",
+)
+TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING: Final = _both(
+    "TensorEngineUtilizationWhenRunning",
+    Unit.PERCENT,
+    Kind.DISTRIBUTION,
+    "TensorEngineUtilization in state RUNNING only",
+)
+NEURON_CORE_UTILIZATION_WHEN_RUNNING: Final = _both(
+    "NeuronCoreUtilizationWhenRunning",
+    Unit.PERCENT,
+    Kind.DISTRIBUTION,
+    "NeuronCoreUtilization in state RUNNING only",
+)
+HBM_USED_PERCENT: Final = _both(
+    "HbmUsedPercent", Unit.PERCENT, Kind.STATISTICS, "used over device memory, per device"
+)
+HBM_USED_BYTES: Final = _both("HbmUsedBytes", Unit.BYTES, Kind.STATISTICS, "used device memory, per device")
+ACHIEVED_TFLOPS: Final = _both("AchievedTflops", Unit.NONE, Kind.GAUGE, "effective TFLOP/s of the node")
+EXECUTIONS_COMPLETED: Final = _both(
+    "ExecutionsCompleted", Unit.COUNT, Kind.PER_MINUTE, "graph executions that ended well"
+)
+EXECUTION_ERRORS: Final = _both(
+    "ExecutionErrors", Unit.COUNT, Kind.PER_MINUTE, "graph executions that failed"
+)
+EXECUTION_LATENCY_P99: Final = _both(
+    "ExecutionLatencyP99", Unit.SECONDS, Kind.GAUGE, "device latency, worst runtime"
+)
+HARDWARE_ERRORS: Final = _fleet(
+    "HardwareErrors", Unit.COUNT, Kind.PER_MINUTE, "hardware errors that ask for an action"
+)
+COMPILATION_EVENTS: Final = _fleet("CompilationEvents", Unit.COUNT, Kind.PER_MINUTE, "graphs compiled")
+COMPILATION_SECONDS: Final = _fleet(
+    "CompilationSeconds", Unit.SECONDS, Kind.PER_MINUTE, "time spent compiling"
+)
+COMPILE_CACHE_HITS: Final = _fleet("CompileCacheHits", Unit.COUNT, Kind.PER_MINUTE, "graphs found compiled")
+COMPILE_CACHE_MISSES: Final = _fleet(
+    "CompileCacheMisses", Unit.COUNT, Kind.PER_MINUTE, "graphs not found compiled"
+)
+COMPILE_FAILURES: Final = _fleet(
+    "CompileFailures", Unit.COUNT, Kind.PER_MINUTE, "graphs whose compilation failed"
+)
+TOKENS_PER_SECOND: Final = _job(
+    "TokensPerSecond", Unit.COUNT_PER_SECOND, Kind.GAUGE, "tokens, as the workload reports"
+)
+SAMPLES_PER_SECOND: Final = _job(
+    "SamplesPerSecond", Unit.COUNT_PER_SECOND, Kind.GAUGE, "samples, as the workload reports"
+)
+TRAINING_LOSS: Final = _job("TrainingLoss", Unit.NONE, Kind.GAUGE, "loss, as the workload reports")
+NON_FINITE_LOSS: Final = _job(
+    "NonFiniteLoss", Unit.COUNT, Kind.PER_MINUTE, "losses that were NaN or infinite"
+)
+COST_USD_PER_HOUR: Final = _both("CostUsdPerHour", Unit.NONE, Kind.GAUGE, "price of the node, an hour")
+WASTED_USD_PER_HOUR: Final = _both(
+    "WastedUsdPerHour", Unit.NONE, Kind.GAUGE, "part of the price that buys no useful work"
+)
+CORES_TOTAL: Final = _fleet("CoresTotal", Unit.COUNT, Kind.GAUGE, "logical cores of the node")
+CORES_ALLOCATED: Final = _fleet(
+    "CoresAllocated", Unit.COUNT, Kind.GAUGE, "logical cores that a runtime holds"
+)
+NODES_NO_JOB: Final = _fleet("NodesNoJob", Unit.COUNT, Kind.STATE, "no job and no runtime")
+NODES_STARTUP: Final = _fleet("NodesStartup", Unit.COUNT, Kind.STATE, "a job that has not executed yet")
+NODES_COMPILING: Final = _fleet("NodesCompiling", Unit.COUNT, Kind.STATE, "a job that compiles")
+NODES_RUNNING: Final = _fleet("NodesRunning", Unit.COUNT, Kind.STATE, "a job that should be making progress")
+NODES_CHECKPOINT: Final = _fleet("NodesCheckpoint", Unit.COUNT, Kind.STATE, "a job that writes a checkpoint")
+NODES_DRAINING: Final = _fleet("NodesDraining", Unit.COUNT, Kind.STATE, "told to let go of its work")
+NODES_FAULT: Final = _fleet("NodesFault", Unit.COUNT, Kind.STATE, "a hardware error with an action")
+NODES_BLIND: Final = _fleet("NodesBlind", Unit.COUNT, Kind.STATE, "the monitor is silent")
+EFA_RECEIVE_BYTES: Final = _fleet("EfaReceiveBytes", Unit.BYTES, Kind.PER_MINUTE, "bytes received over EFA")
+EFA_TRANSMIT_BYTES: Final = _fleet("EfaTransmitBytes", Unit.BYTES, Kind.PER_MINUTE, "bytes sent over EFA")
+EFA_RETRANSMITS: Final = _fleet("EfaRetransmits", Unit.COUNT, Kind.PER_MINUTE, "retransmitted EFA packets")
+EFA_FALLBACK_TO_TCP: Final = _fleet(
+    "EfaFallbackToTcp", Unit.COUNT, Kind.PER_MINUTE, "collectives that fell back to TCP"
+)
+AGENT_HEARTBEAT: Final = _fleet("AgentHeartbeat", Unit.COUNT, Kind.GAUGE, "1 from every agent, every minute")
+REPORT_AGE_SECONDS: Final = _fleet(
+    "ReportAgeSeconds", Unit.SECONDS, Kind.GAUGE, "age of the last parsable report"
+)
+SPOOL_BYTES: Final = _fleet(
+    "SpoolBytes", Unit.BYTES, Kind.GAUGE, "batches on disk that AWS has not confirmed"
+)
+DROPPED_SAMPLES: Final = _fleet(
+    "DroppedSamples", Unit.COUNT, Kind.PER_MINUTE, "batches given up for age or size"
+)
+PUBLISH_RETRIES: Final = _fleet(
+    "PublishRetries", Unit.COUNT, Kind.PER_MINUTE, "publish calls that were repeated"
+)
+AGENT_CPU_PERCENT: Final = _fleet(
+    "AgentCpuPercent", Unit.PERCENT, Kind.GAUGE, "CPU of the agent, of one core"
+)
+AGENT_RSS_BYTES: Final = _fleet("AgentRssBytes", Unit.BYTES, Kind.GAUGE, "resident memory of the agent")
+
+CATALOGUE: Final[dict[str, MetricSpec]] = {
+    spec.name: spec for spec in list(globals().values()) if isinstance(spec, MetricSpec)
+}

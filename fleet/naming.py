@@ -1,0 +1,30 @@
+"""Names that people type or see: one function each, so that a name is composed in one place."""
+
+from typing import Final
+
+PROJECT: Final = "neuron-fleet"
+
+
+def stack_name(environment: str, stack: str) -> str:
+    """The CloudFormation stack: ``neuron-fleet-prod-network``."""
+    return f"{PROJECT}-{environment}-{stack}"
+
+
+def alarm_name(environment: str, subject: str, alarm: str) -> str:
+    """The alarm as it reads in a page: ``prod/trn1-pretrain/LowUtilization``. ``subject`` is a fleet."""
+    return f"{environment}/{subject}/{alarm}"
+
+
+def dashboard_name(environment: str, audience: str) -> str:
+    """The CloudWatch dashboard; letters, digits, dash and underscore only."""
+    return f"{PROJECT}-{environment}-{audience}"
+
+
+def node_log_group(environment: str) -> str:
+    """Where every agent of an environment writes its node events."""
+    return f"/{PROJECT}/{environment}/nodes"
+
+
+def parameter_path(environment: str, *parts: str) -> str:
+    """An SSM parameter that nodes read at boot."""
+    return "/" + "/".join((PROJECT, environment, *parts))

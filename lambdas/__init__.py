@@ -1,0 +1,1 @@
+"""The Lambda functions: each parses, calls its service, and emits."""

@@ -1,0 +1,1 @@
+"""CDK only: one Platform stage per environment, one stack per lifecycle."""
