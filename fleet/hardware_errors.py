@@ -30,20 +30,10 @@ class HardwareError:
 
 
 ERRORS: Final = (
-    HardwareError(
-        "hang-on-collectives", Action.LOOK_AT_PEERS, 1200, "HANG_ON_COLLECTIVES", "another worker hangs"
-    ),
-    HardwareError(
-        "hbm-uncorrectable", Action.REPLACE, 1201, "HBM_UNCORRECTABLE_ERROR", "device memory is damaged"
-    ),
-    HardwareError(
-        "core-uncorrectable", Action.REPLACE, 1202, "NC_UNCORRECTABLE_ERROR", "a core has a parity error"
-    ),
-    HardwareError(
-        "sram-uncorrectable", Action.REPLACE, 1202, "SRAM_UNCORRECTABLE_ERROR", "on-chip memory is damaged"
-    ),
+    HardwareError("hang-on-collectives", Action.LOOK_AT_PEERS, 1200, "HANG_ON_COLLECTIVES", "another worker hangs"),
+    HardwareError("hbm-uncorrectable", Action.REPLACE, 1201, "HBM_UNCORRECTABLE_ERROR", "device memory is damaged"),
+    HardwareError("core-uncorrectable", Action.REPLACE, 1202, "NC_UNCORRECTABLE_ERROR", "a core has a parity error"),
+    HardwareError("sram-uncorrectable", Action.REPLACE, 1202, "SRAM_UNCORRECTABLE_ERROR", "on-chip memory is damaged"),
     HardwareError("dma-abort", Action.REPLACE, 1203, "DMA_ERROR", "a DMA engine stopped"),
-    HardwareError(
-        "hbm-repairable", Action.REBOOT, 1205, None, "device memory is repaired by a driver reload"
-    ),
+    HardwareError("hbm-repairable", Action.REBOOT, 1205, None, "device memory is repaired by a driver reload"),
 )

@@ -58,7 +58,7 @@ class MetricSpec:
     @property
     def dimension_sets(self) -> tuple[tuple[str, ...], ...]:
         """The exact dimension names, one tuple a set."""
-        sets = []
+        sets: list[tuple[str, ...]] = []
         if self.per_fleet:
             sets.append(FLEET_DIMENSIONS)
         if self.per_job:
@@ -102,52 +102,32 @@ NEURON_CORE_UTILIZATION_WHEN_RUNNING: Final = _both(
     Kind.DISTRIBUTION,
     "NeuronCoreUtilization in state RUNNING only",
 )
-HBM_USED_PERCENT: Final = _both(
-    "HbmUsedPercent", Unit.PERCENT, Kind.STATISTICS, "used over device memory, per device"
-)
+HBM_USED_PERCENT: Final = _both("HbmUsedPercent", Unit.PERCENT, Kind.STATISTICS, "used over device memory, per device")
 HBM_USED_BYTES: Final = _both("HbmUsedBytes", Unit.BYTES, Kind.STATISTICS, "used device memory, per device")
 ACHIEVED_TFLOPS: Final = _both("AchievedTflops", Unit.NONE, Kind.GAUGE, "effective TFLOP/s of the node")
 EXECUTIONS_COMPLETED: Final = _both(
     "ExecutionsCompleted", Unit.COUNT, Kind.PER_MINUTE, "graph executions that ended well"
 )
-EXECUTION_ERRORS: Final = _both(
-    "ExecutionErrors", Unit.COUNT, Kind.PER_MINUTE, "graph executions that failed"
-)
-EXECUTION_LATENCY_P99: Final = _both(
-    "ExecutionLatencyP99", Unit.SECONDS, Kind.GAUGE, "device latency, worst runtime"
-)
-HARDWARE_ERRORS: Final = _fleet(
-    "HardwareErrors", Unit.COUNT, Kind.PER_MINUTE, "hardware errors that ask for an action"
-)
+EXECUTION_ERRORS: Final = _both("ExecutionErrors", Unit.COUNT, Kind.PER_MINUTE, "graph executions that failed")
+EXECUTION_LATENCY_P99: Final = _both("ExecutionLatencyP99", Unit.SECONDS, Kind.GAUGE, "device latency, worst runtime")
+HARDWARE_ERRORS: Final = _fleet("HardwareErrors", Unit.COUNT, Kind.PER_MINUTE, "hardware errors that ask for an action")
 COMPILATION_EVENTS: Final = _fleet("CompilationEvents", Unit.COUNT, Kind.PER_MINUTE, "graphs compiled")
-COMPILATION_SECONDS: Final = _fleet(
-    "CompilationSeconds", Unit.SECONDS, Kind.PER_MINUTE, "time spent compiling"
-)
+COMPILATION_SECONDS: Final = _fleet("CompilationSeconds", Unit.SECONDS, Kind.PER_MINUTE, "time spent compiling")
 COMPILE_CACHE_HITS: Final = _fleet("CompileCacheHits", Unit.COUNT, Kind.PER_MINUTE, "graphs found compiled")
-COMPILE_CACHE_MISSES: Final = _fleet(
-    "CompileCacheMisses", Unit.COUNT, Kind.PER_MINUTE, "graphs not found compiled"
-)
-COMPILE_FAILURES: Final = _fleet(
-    "CompileFailures", Unit.COUNT, Kind.PER_MINUTE, "graphs whose compilation failed"
-)
-TOKENS_PER_SECOND: Final = _job(
-    "TokensPerSecond", Unit.COUNT_PER_SECOND, Kind.GAUGE, "tokens, as the workload reports"
-)
+COMPILE_CACHE_MISSES: Final = _fleet("CompileCacheMisses", Unit.COUNT, Kind.PER_MINUTE, "graphs not found compiled")
+COMPILE_FAILURES: Final = _fleet("CompileFailures", Unit.COUNT, Kind.PER_MINUTE, "graphs whose compilation failed")
+TOKENS_PER_SECOND: Final = _job("TokensPerSecond", Unit.COUNT_PER_SECOND, Kind.GAUGE, "tokens, as the workload reports")
 SAMPLES_PER_SECOND: Final = _job(
     "SamplesPerSecond", Unit.COUNT_PER_SECOND, Kind.GAUGE, "samples, as the workload reports"
 )
 TRAINING_LOSS: Final = _job("TrainingLoss", Unit.NONE, Kind.GAUGE, "loss, as the workload reports")
-NON_FINITE_LOSS: Final = _job(
-    "NonFiniteLoss", Unit.COUNT, Kind.PER_MINUTE, "losses that were NaN or infinite"
-)
+NON_FINITE_LOSS: Final = _job("NonFiniteLoss", Unit.COUNT, Kind.PER_MINUTE, "losses that were NaN or infinite")
 COST_USD_PER_HOUR: Final = _both("CostUsdPerHour", Unit.NONE, Kind.GAUGE, "price of the node, an hour")
 WASTED_USD_PER_HOUR: Final = _both(
     "WastedUsdPerHour", Unit.NONE, Kind.GAUGE, "part of the price that buys no useful work"
 )
 CORES_TOTAL: Final = _fleet("CoresTotal", Unit.COUNT, Kind.GAUGE, "logical cores of the node")
-CORES_ALLOCATED: Final = _fleet(
-    "CoresAllocated", Unit.COUNT, Kind.GAUGE, "logical cores that a runtime holds"
-)
+CORES_ALLOCATED: Final = _fleet("CoresAllocated", Unit.COUNT, Kind.GAUGE, "logical cores that a runtime holds")
 NODES_NO_JOB: Final = _fleet("NodesNoJob", Unit.COUNT, Kind.STATE, "no job and no runtime")
 NODES_STARTUP: Final = _fleet("NodesStartup", Unit.COUNT, Kind.STATE, "a job that has not executed yet")
 NODES_COMPILING: Final = _fleet("NodesCompiling", Unit.COUNT, Kind.STATE, "a job that compiles")
@@ -163,21 +143,11 @@ EFA_FALLBACK_TO_TCP: Final = _fleet(
     "EfaFallbackToTcp", Unit.COUNT, Kind.PER_MINUTE, "collectives that fell back to TCP"
 )
 AGENT_HEARTBEAT: Final = _fleet("AgentHeartbeat", Unit.COUNT, Kind.GAUGE, "1 from every agent, every minute")
-REPORT_AGE_SECONDS: Final = _fleet(
-    "ReportAgeSeconds", Unit.SECONDS, Kind.GAUGE, "age of the last parsable report"
-)
-SPOOL_BYTES: Final = _fleet(
-    "SpoolBytes", Unit.BYTES, Kind.GAUGE, "batches on disk that AWS has not confirmed"
-)
-DROPPED_SAMPLES: Final = _fleet(
-    "DroppedSamples", Unit.COUNT, Kind.PER_MINUTE, "batches given up for age or size"
-)
-PUBLISH_RETRIES: Final = _fleet(
-    "PublishRetries", Unit.COUNT, Kind.PER_MINUTE, "publish calls that were repeated"
-)
-AGENT_CPU_PERCENT: Final = _fleet(
-    "AgentCpuPercent", Unit.PERCENT, Kind.GAUGE, "CPU of the agent, of one core"
-)
+REPORT_AGE_SECONDS: Final = _fleet("ReportAgeSeconds", Unit.SECONDS, Kind.GAUGE, "age of the last parsable report")
+SPOOL_BYTES: Final = _fleet("SpoolBytes", Unit.BYTES, Kind.GAUGE, "batches on disk that AWS has not confirmed")
+DROPPED_SAMPLES: Final = _fleet("DroppedSamples", Unit.COUNT, Kind.PER_MINUTE, "batches given up for age or size")
+PUBLISH_RETRIES: Final = _fleet("PublishRetries", Unit.COUNT, Kind.PER_MINUTE, "publish calls that were repeated")
+AGENT_CPU_PERCENT: Final = _fleet("AgentCpuPercent", Unit.PERCENT, Kind.GAUGE, "CPU of the agent, of one core")
 AGENT_RSS_BYTES: Final = _fleet("AgentRssBytes", Unit.BYTES, Kind.GAUGE, "resident memory of the agent")
 
 CATALOGUE: Final[dict[str, MetricSpec]] = {
