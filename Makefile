@@ -9,14 +9,16 @@ ARGS ?=
 
 .PHONY: demo test check format bench synth clean
 
-$(VENV)/local: requirements.txt requirements-local.txt
+$(VENV)/local: requirements.txt requirements-local.txt constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is too old: Python 3.11 or newer is needed; say which one with PYTHON=python3.x"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-local.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-local.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
 $(VENV)/dev: $(VENV)/local requirements-dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt
 	touch $@
 
 node_modules/.installed: $(VENV)/local package.json
