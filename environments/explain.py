@@ -1,0 +1,111 @@
+"""Pydantic's findings in the words of somebody who edits the file: the path as written, the value, what is right."""
+
+from difflib import get_close_matches
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from environments import model
+from fleet.diagnostics import Diagnostic, refuse
+
+# The last named part of a pydantic location, which for a union is the member's tag, against the model found there.
+_MODELS: Final[dict[str, type[BaseModel]]] = {
+    "network": model.Network,
+    "training": model.TrainingFleet,
+    "inference": model.InferenceFleet,
+    "on-demand": model.OnDemand,
+    "spot": model.Spot,
+    "reservation": model.Reservation,
+    "capacity-block": model.CapacityBlock,
+    "alarms": model.FleetAlarms,
+    "endpoint": model.Endpoint,
+    "paging": model.Paging,
+    "monitoring": model.Monitoring,
+}
+
+_DID_YOU_MEAN: Final = "did you mean "
+
+_FORMS: Final = {
+    "account": 'twelve digits in quotes, such as "111122223333"',
+    "region": "a region such as us-east-2",
+    "name": "2 to 31 small letters, digits and dashes, starting with a letter",
+    "reservation_id": "a reservation's id, such as cr-0a1b2c3d4e5f60718",
+}
+
+
+def explain(error: ValidationError, written: object) -> list[Diagnostic]:
+    """Pydantic's errors as diagnostics; ``written`` is the file's content, as read.
+
+    A misspelt key is both an unknown key and a missing one: it is reported once, as the unknown key.
+    """
+    found = [_explain_one(detail, written) for detail in error.errors(include_url=False)]
+    meant = {
+        f"{diagnostic.path.rpartition('.')[0]}.{diagnostic.fix.removeprefix(_DID_YOU_MEAN).rstrip('?')}"
+        for diagnostic in found
+        if diagnostic.code == "unknown-key" and diagnostic.fix.startswith(_DID_YOU_MEAN)
+    }
+    return [d for d in found if d.code != "missing-key" or f".{d.path}" not in meant and d.path not in meant]
+
+
+def _explain_one(error: ErrorDetails, written: object) -> Diagnostic:
+    location = error["loc"]
+    path = _path(location, written)
+    key = str(location[-1]) if location else ""
+    code = f"invalid-{error['type'].replace('_', '-')}"
+    context = error.get("ctx", {})
+    match error["type"]:
+        case "extra_forbidden":
+            return refuse("unknown-key", path, key, "unknown key", _nearest_key(key, location))
+        case "missing":
+            return refuse("missing-key", path, "", "missing", f"it must be {_FORMS[key]}" if key in _FORMS else "")
+        case "union_tag_not_found":
+            return refuse("missing-key", f"{path}.{_unquoted(context['discriminator'])}", "", "missing")
+        case "union_tag_invalid":
+            return _unknown_kind(path, context)
+        case "value_error":
+            return refuse(code, path, "", str(context["error"]))
+        case _:
+            fix = f"it must be {_FORMS[key]}" if key in _FORMS else _lower(error["msg"])
+            value = error["input"]
+            shown = repr(value) if isinstance(value, str | int | float | bool) else f"a {type(value).__name__}"
+            return refuse(code, path, str(value), f"{shown} is not allowed", fix)
+
+
+def _unknown_kind(path: str, context: dict[str, Any]) -> Diagnostic:
+    known = [_unquoted(tag) for tag in context["expected_tags"].split(", ")]
+    tag = str(context["tag"])
+    close = get_close_matches(tag, known, n=1)
+    fix = f"{_DID_YOU_MEAN}{close[0]}?" if close else f"it must be one of {', '.join(known)}"
+    return refuse("unknown-kind", f"{path}.{_unquoted(context['discriminator'])}", tag, f"{tag!r} is not allowed", fix)
+
+
+def _nearest_key(key: str, location: tuple[int | str, ...]) -> str:
+    names = [part for part in location[:-1] if isinstance(part, str)]
+    known = list((_MODELS[names[-1]] if names else model.Environment).model_fields)
+    close = get_close_matches(key, known, n=1)
+    return f"{_DID_YOU_MEAN}{close[0]}?" if close else f"known keys: {', '.join(known)}"
+
+
+def _path(location: tuple[int | str, ...], written: object) -> str:
+    """The location as the file's author sees it: without the tags of unions, which are not keys in the file."""
+    path = ""
+    for index, part in enumerate(location):
+        if isinstance(part, int):
+            path += f"[{part}]"
+            written = written[part] if isinstance(written, list) and part < len(written) else None
+            continue
+        is_key = isinstance(written, dict) and part in written
+        if not is_key and part in _MODELS and index + 1 < len(location):
+            continue
+        path += f".{part}" if path else part
+        written = written[part] if isinstance(written, dict) and is_key else None
+    return path
+
+
+def _unquoted(text: str) -> str:
+    return text.strip("'")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,47 @@
+"""What is wrong with something that a person wrote, and what would be right: one value for every reader of it."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """An error refuses, a warning does not, a note informs."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding. ``path`` is its place: ``fleets[0].market.kind``; ``code`` is stable, for machines."""
+
+    severity: Severity
+    code: str
+    path: str
+    value: str
+    message: str
+    fix: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it refuses."""
+        return self.severity is Severity.ERROR
+
+    def __str__(self) -> str:
+        """One line: path, what is wrong, what would be right."""
+        return ": ".join(part for part in (self.path, "; ".join(filter(None, (self.message, self.fix)))) if part)
+
+    def under(self, prefix: str) -> "Diagnostic":
+        """The same finding, seen from the file that ``prefix`` lies in."""
+        return replace(self, path=f"{prefix}.{self.path}" if self.path else prefix)
+
+
+def refuse(code: str, path: str, value: object, message: str, fix: str = "") -> Diagnostic:
+    """An error."""
+    return Diagnostic(Severity.ERROR, code, path, str(value), message, fix)
+
+
+def note(code: str, path: str, value: object, message: str, fix: str = "") -> Diagnostic:
+    """A note."""
+    return Diagnostic(Severity.NOTE, code, path, str(value), message, fix)
