@@ -45,7 +45,16 @@ def explain(error: ValidationError, written: object) -> list[Diagnostic]:
         for diagnostic in found
         if diagnostic.code == "unknown-key" and diagnostic.fix.startswith(_DID_YOU_MEAN)
     }
-    return [d for d in found if d.code != "missing-key" or f".{d.path}" not in meant and d.path not in meant]
+    return [d for d in found if not (_is_said_by(d, meant) or _counts_only_the_good(d, found))]
+
+
+def _is_said_by(missing: Diagnostic, meant: set[str]) -> bool:
+    return missing.code == "missing-key" and (missing.path in meant or f".{missing.path}" in meant)
+
+
+def _counts_only_the_good(too_short: Diagnostic, found: list[Diagnostic]) -> bool:
+    # Pydantic calls a list empty when every item of it was refused.
+    return too_short.code == "invalid-too-short" and any(d.path.startswith(f"{too_short.path}[") for d in found)
 
 
 def _explain_one(error: ErrorDetails, written: object) -> Diagnostic:

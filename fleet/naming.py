@@ -28,3 +28,13 @@ def node_log_group(environment: str) -> str:
 def parameter_path(environment: str, *parts: str) -> str:
     """An SSM parameter that nodes read at boot."""
     return "/" + "/".join((PROJECT, environment, *parts))
+
+
+def job_log_group(environment: str) -> str:
+    """Where the containers of training jobs write."""
+    return f"/{PROJECT}/{environment}/jobs"
+
+
+def cluster_name(environment: str, fleet: str) -> str:
+    """The ECS cluster that an inference fleet's nodes join at boot."""
+    return f"{PROJECT}-{environment}-{fleet}"

@@ -1,0 +1,113 @@
+"""The second tier of the compile cache: a shared file system that nodes read and precompilation writes.
+
+Compilers never work in it: file locks do not hold on a network file system. Nodes compile on local disk, fetch from
+here on a miss, and whoever precompiles promotes finished artifacts.
+"""
+
+from typing import Final
+
+from aws_cdk import Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_efs as efs
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from environments.model import Environment
+from fleet import naming
+from stacks.constructs.removal import removal_policy
+from stacks.network import NetworkStack
+
+ROOT: Final = "/neuron-compile-cache"
+WRITER_ID: Final = "10000"
+READER_ID: Final = "10001"
+NFS: Final = ec2.Port.tcp(2049)
+
+
+class CompileCacheStack(Stack):
+    """Attributes: ``file_system``, ``reader`` and ``writer`` (access points); ``grant_read``, ``grant_write``."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, environment: Environment, network: NetworkStack) -> None:
+        """Build the file system with a mount target in every private subnet."""
+        super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
+        group = ec2.SecurityGroup(
+            self,
+            "Group",
+            vpc=network.vpc,
+            allow_all_outbound=False,
+            description="The compile cache: NFS from nodes",
+        )
+        group.add_ingress_rule(network.node_security_group, NFS, "NFS from nodes")
+        self.file_system = efs.FileSystem(
+            self,
+            "Files",
+            vpc=network.vpc,
+            vpc_subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS),
+            security_group=group,
+            encrypted=True,
+            # The default, bursting, starves when every node of a fleet fetches at once: a cache is small and bursty.
+            throughput_mode=efs.ThroughputMode.ELASTIC,
+            lifecycle_policy=efs.LifecyclePolicy.AFTER_30_DAYS,
+            out_of_infrequent_access_policy=efs.OutOfInfrequentAccessPolicy.AFTER_1_ACCESS,
+            # Everything here can be compiled again, so it is not backed up.
+            enable_automatic_backups=False,
+            removal_policy=removal_policy(environment),
+            file_system_policy=_policy(),
+        )
+        self.writer = self._access_point("Writer", WRITER_ID)
+        self.reader = self._access_point("Reader", READER_ID)
+
+    def grant_read(self, role: iam.IRole) -> None:
+        """Let ``role`` mount through the reading access point."""
+        self._grant(role, self.reader, "elasticfilesystem:ClientMount")
+
+    def grant_write(self, role: iam.IRole) -> None:
+        """Let ``role`` mount and write through the writing access point."""
+        self._grant(role, self.writer, "elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite")
+
+    def _access_point(self, name: str, user: str) -> efs.AccessPoint:
+        # Both see the same folder. It belongs to the writer and others may only read it, so that the reading access
+        # point cannot write even with a role that was granted too much.
+        return self.file_system.add_access_point(
+            name,
+            path=ROOT,
+            create_acl=efs.Acl(owner_uid=WRITER_ID, owner_gid=WRITER_ID, permissions="755"),
+            posix_user=efs.PosixUser(uid=user, gid=user),
+        )
+
+    def _grant(self, role: iam.IRole, access_point: efs.AccessPoint, *actions: str) -> None:
+        role.add_to_principal_policy(
+            iam.PolicyStatement(
+                actions=list(actions),
+                resources=[self.file_system.file_system_arn],
+                conditions={"StringEquals": {"elasticfilesystem:AccessPointArn": access_point.access_point_arn}},
+            )
+        )
+
+
+def _policy() -> iam.PolicyDocument:
+    """What nobody may do, whatever their role allows; allowing is left to roles, one access point each.
+
+    The policy is part of the file system, which its access points refer to, so it cannot name them: it demands that
+    there is one.
+    """
+    return iam.PolicyDocument(
+        statements=[
+            _deny("DenyPlainText", ["*"], {"Bool": {"aws:SecureTransport": "false"}}),
+            _deny(
+                "DenyWithoutAccessPoint",
+                ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"],
+                {"Null": {"elasticfilesystem:AccessPointArn": "true"}},
+            ),
+            _deny("DenyRoot", ["elasticfilesystem:ClientRootAccess"], None),
+        ]
+    )
+
+
+def _deny(sid: str, actions: list[str], conditions: dict[str, dict[str, str]] | None) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        sid=sid,
+        effect=iam.Effect.DENY,
+        principals=[iam.AnyPrincipal()],
+        actions=actions,
+        conditions=conditions,
+    )

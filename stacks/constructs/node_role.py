@@ -1,0 +1,128 @@
+"""What a node of a fleet may do: be a container instance, be reached by Session Manager, and report about itself."""
+
+import re
+from typing import Final
+
+from aws_cdk import Acknowledgment, ArnFormat, Stack, Validations
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from environments.model import Environment, Fleet, TrainingFleet
+from fleet import naming
+from fleet.metrics import NAMESPACE
+
+ECR_IMAGE: Final = re.compile(r"^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/([^:@]+)")
+# Batch creates the cluster and chooses its name.
+BATCH_CLUSTERS: Final = "*Batch*"
+
+_UNSCOPED: Final = "these actions have no resource: they concern the instance that calls them"
+_BATCH: Final = "AWS Batch creates the cluster and names it, so only the pattern of its names is known"
+_INSTANCE: Final = "a container instance gets its id when it registers"
+_STREAM: Final = "log streams are named by instances and tasks that do not exist yet"
+
+
+class NodeRole(Construct):
+    """Attributes: ``role`` and ``profile``. Each fleet has its own, so that a node reads only its own configuration."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        environment: Environment,
+        fleet: Fleet,
+        parameter: ssm.IStringParameter,
+    ) -> None:
+        """Make the role of one fleet's nodes."""
+        super().__init__(scope, construct_id)
+        self.role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+            description=f"Nodes of {fleet.name}",
+        )
+        self.profile = iam.InstanceProfile(self, "Profile", role=self.role)
+        self._allow_reporting(environment, parameter)
+        self._allow_session_manager()
+        self._allow_containers(environment, fleet)
+
+    def _allow(self, *actions: str, on: list[str], when: dict[str, dict[str, str]] | None = None) -> None:
+        self.role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=on, conditions=when))
+
+    def _acknowledge(self, resource: str, reason: str) -> None:
+        Validations.of(self.role).acknowledge(
+            Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
+        )
+
+    def _allow_reporting(self, environment: Environment, parameter: ssm.IStringParameter) -> None:
+        self._allow("cloudwatch:PutMetricData", on=["*"], when={"StringEquals": {"cloudwatch:namespace": NAMESPACE}})
+        for group in (naming.node_log_group(environment.name), naming.job_log_group(environment.name)):
+            streams = Stack.of(self).format_arn(
+                service="logs",
+                resource="log-group",
+                resource_name=f"{group}:*",
+                arn_format=ArnFormat.COLON_RESOURCE_NAME,
+            )
+            self._allow("logs:CreateLogStream", "logs:PutLogEvents", on=[streams])
+            self._acknowledge(streams, _STREAM)
+        self._allow("ssm:GetParameter", on=[parameter.parameter_arn])
+
+    def _allow_session_manager(self) -> None:
+        # What AmazonSSMManagedInstanceCore grants for Session Manager and inventory, without its right to read
+        # every parameter of the account.
+        self._allow(
+            "ssm:UpdateInstanceInformation",
+            "ssmmessages:CreateControlChannel",
+            "ssmmessages:CreateDataChannel",
+            "ssmmessages:OpenControlChannel",
+            "ssmmessages:OpenDataChannel",
+            "ec2messages:AcknowledgeMessage",
+            "ec2messages:DeleteMessage",
+            "ec2messages:FailMessage",
+            "ec2messages:GetEndpoint",
+            "ec2messages:GetMessages",
+            "ec2messages:SendReply",
+            on=["*"],
+        )
+        self._acknowledge("*", _UNSCOPED)
+
+    def _allow_containers(self, environment: Environment, fleet: Fleet) -> None:
+        # AmazonEC2ContainerServiceforEC2Role, but for this fleet's cluster and images only.
+        batch = isinstance(fleet, TrainingFleet)
+        name = BATCH_CLUSTERS if batch else naming.cluster_name(environment.name, fleet.name)
+        cluster = Stack.of(self).format_arn(service="ecs", resource="cluster", resource_name=name)
+        instance = Stack.of(self).format_arn(service="ecs", resource="container-instance", resource_name=f"{name}/*")
+        self._allow("ecs:DiscoverPollEndpoint", "ecr:GetAuthorizationToken", on=["*"])
+        self._allow(
+            "ecs:RegisterContainerInstance",
+            "ecs:DeregisterContainerInstance",
+            "ecs:SubmitContainerStateChange",
+            "ecs:SubmitTaskStateChange",
+            "ecs:SubmitAttachmentStateChanges",
+            on=[cluster],
+        )
+        self._allow("ecs:Poll", "ecs:StartTelemetrySession", "ecs:UpdateContainerInstancesState", on=[instance])
+        self._allow(
+            "ecs:TagResource", on=[instance], when={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}}
+        )
+        self._acknowledge(instance, _INSTANCE)
+        if batch:
+            self._acknowledge(cluster, _BATCH)
+        self._allow_image(fleet.container_image if isinstance(fleet, TrainingFleet) else fleet.endpoint.container_image)
+
+    def _allow_image(self, image: str) -> None:
+        ecr = ECR_IMAGE.match(image)
+        if ecr is None:
+            return
+        account, region, repository = ecr.groups()
+        self._allow(
+            "ecr:BatchCheckLayerAvailability",
+            "ecr:BatchGetImage",
+            "ecr:GetDownloadUrlForLayer",
+            on=[
+                Stack.of(self).format_arn(
+                    service="ecr", account=account, region=region, resource="repository", resource_name=repository
+                )
+            ],
+        )

@@ -1,0 +1,29 @@
+"""One environment, composed: which stacks there are and what each is given."""
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from environments.model import Environment
+from fleet.naming import PROJECT
+from stacks.capacity import CapacityStack
+from stacks.compile_cache import CompileCacheStack
+from stacks.network import NetworkStack
+
+
+class Platform(cdk.Stage):
+    """Every stack of one environment, in its account and region."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, environment: Environment) -> None:
+        """Compose the stacks of ``environment``."""
+        super().__init__(
+            scope,
+            construct_id,
+            env=cdk.Environment(account=environment.account, region=environment.region),
+        )
+        for key, value in {"project": PROJECT, "environment": environment.name, "owner": environment.owner}.items():
+            cdk.Tags.of(self).add(key, value)
+        self.network = NetworkStack(self, "network", environment=environment)
+        self.compile_cache = CompileCacheStack(self, "compile-cache", environment=environment, network=self.network)
+        self.capacity = CapacityStack(
+            self, "capacity", environment=environment, network=self.network, compile_cache=self.compile_cache
+        )
