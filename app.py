@@ -6,7 +6,8 @@ from cdk_nag import AwsSolutionsChecks
 from environments.loader import EnvironmentFileError, load
 from stacks.platform import Platform
 
-app = cdk.App()
+# Stack traces hold a temporary folder's name, and the output would differ from run to run.
+app = cdk.App(stack_traces=False, context={"aws:cdk:disable-creation-stack-traces": True})
 try:
     environment = load(app.node.try_get_context("env"))
 except EnvironmentFileError as error:

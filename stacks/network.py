@@ -10,6 +10,7 @@ from constructs import Construct
 from environments.model import Environment
 from fleet import naming
 from stacks.constructs.removal import removal_policy
+from stacks.constructs.retention import retention
 
 # What a node talks to while it runs: Session Manager, metrics and logs, images, the scheduler, credentials.
 INTERFACE_ENDPOINTS: Final = {
@@ -70,7 +71,7 @@ class NetworkStack(Stack):
         log_group = logs.LogGroup(
             self,
             "FlowLogs",
-            retention=logs.RetentionDays.ONE_MONTH,
+            retention=retention(environment),
             removal_policy=removal_policy(environment),
         )
         self.vpc.add_flow_log(

@@ -8,6 +8,7 @@ from fleet.naming import PROJECT
 from stacks.capacity import CapacityStack
 from stacks.compile_cache import CompileCacheStack
 from stacks.network import NetworkStack
+from stacks.training import TrainingStack
 
 
 class Platform(cdk.Stage):
@@ -26,4 +27,12 @@ class Platform(cdk.Stage):
         self.compile_cache = CompileCacheStack(self, "compile-cache", environment=environment, network=self.network)
         self.capacity = CapacityStack(
             self, "capacity", environment=environment, network=self.network, compile_cache=self.compile_cache
+        )
+        self.training = TrainingStack(
+            self,
+            "training",
+            environment=environment,
+            network=self.network,
+            capacity=self.capacity,
+            compile_cache=self.compile_cache,
         )

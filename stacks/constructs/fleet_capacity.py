@@ -52,9 +52,7 @@ class FleetCapacity(Construct):
             "Launch",
             plan=self.plan,
             node=Node(
-                image_id=ssm.StringParameter.value_for_typed_string_parameter_v2(
-                    self, NODE_IMAGE_PARAMETER, ssm.ParameterValueType.AWS_EC2_IMAGE_ID
-                ),
+                image_id=node_image(self),
                 instance_profile_arn=node.profile.instance_profile_arn,
                 security_group_ids=[group.security_group_id for group in self._security_groups(network)],
                 user_data=node_user_data(environment=environment, fleet=fleet, code=code).render(),
@@ -92,6 +90,13 @@ class FleetCapacity(Construct):
         return Stack.of(self).format_arn(
             service="ec2", resource="placement-group", resource_name=group.placement_group_name
         )
+
+
+def node_image(scope: Construct) -> str:
+    """The machine image of every node, as the stack of ``scope`` finds it when it is deployed."""
+    return ssm.StringParameter.value_for_typed_string_parameter_v2(
+        scope, NODE_IMAGE_PARAMETER, ssm.ParameterValueType.AWS_EC2_IMAGE_ID
+    )
 
 
 def _tags(environment: Environment, fleet: Fleet) -> dict[str, str]:

@@ -1,0 +1,61 @@
+"""The nodes of one training fleet as an AWS Batch compute environment, and the queue in front of it."""
+
+from aws_cdk import aws_batch as batch
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from environments.model import TrainingFleet
+from fleet.naming import PROJECT
+from stacks.constructs.fleet_capacity import FleetCapacity, node_image
+
+
+class BatchFleet(Construct):
+    """Attributes: ``compute_environment`` and ``queue``. It starts at no nodes and goes back to none.
+
+    L1s: the L2 always sets SecurityGroupIds, which EC2 refuses beside the launch template's network interfaces.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, fleet: TrainingFleet, capacity: FleetCapacity, subnet: ec2.ISubnet
+    ) -> None:
+        """Offer the fleet's nodes, in its one subnet, to its own queue."""
+        super().__init__(scope, construct_id)
+        self.compute_environment = batch.CfnComputeEnvironment(
+            self,
+            "Nodes",
+            type="MANAGED",
+            # Update in place: a replaced environment leaves its queue pointing at nothing.
+            replace_compute_environment=False,
+            compute_resources=batch.CfnComputeEnvironment.ComputeResourcesProperty(
+                type="EC2",
+                # BEST_FIT cannot be updated in place.
+                allocation_strategy="BEST_FIT_PROGRESSIVE",
+                minv_cpus=0,
+                maxv_cpus=fleet.nodes * capacity.plan.instance_type.vcpus,
+                instance_types=[fleet.instance_type],
+                instance_role=capacity.instance_profile.instance_profile_arn,
+                subnets=[subnet.subnet_id],
+                placement_group=capacity.placement_group.placement_group_name if capacity.placement_group else None,
+                launch_template=batch.CfnComputeEnvironment.LaunchTemplateSpecificationProperty(
+                    launch_template_id=capacity.launch_template.attr_launch_template_id,
+                    version=capacity.launch_template.attr_latest_version_number,
+                ),
+                # Batch knows no Neuron image type; without this it would choose its plain image over the template's.
+                ec2_configuration=[
+                    batch.CfnComputeEnvironment.Ec2ConfigurationObjectProperty(
+                        image_type="ECS_AL2023", image_id_override=node_image(self)
+                    )
+                ],
+                tags={"project": PROJECT, "fleet": fleet.name, "owner": fleet.owner},
+            ),
+        )
+        self.queue = batch.CfnJobQueue(
+            self,
+            "Queue",
+            priority=1,
+            compute_environment_order=[
+                batch.CfnJobQueue.ComputeEnvironmentOrderProperty(
+                    order=1, compute_environment=self.compute_environment.attr_compute_environment_arn
+                )
+            ],
+        )

@@ -1,0 +1,102 @@
+"""The multi-node job definition of one training fleet: the same container on every node, with every device."""
+
+from typing import Final
+
+from aws_cdk import Size
+from aws_cdk import aws_batch as batch
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from environments.model import TrainingFleet
+from fleet.capacity import LaunchPlan
+from stacks.compile_cache import CompileCacheStack
+
+# ECS registers less memory than the type's figure: the kernel and the agents keep some. A job that asks for more
+# than is registered stays RUNNABLE for ever.
+MEMORY_SHARE: Final = 0.9
+SHARED_MEMORY_SHARE: Final = 0.25
+LOCAL_CACHE: Final = "/var/cache/neuron-compile-cache"
+SHARED_CACHE: Final = "/mnt/neuron-compile-cache"
+
+
+class TrainingJob(Construct):
+    """Attributes: ``definition`` and ``job_role``, to which a team adds the rights to its data."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        fleet: TrainingFleet,
+        plan: LaunchPlan,
+        compile_cache: CompileCacheStack,
+        log_group: logs.ILogGroup,
+    ) -> None:
+        """Define a job over all of the fleet's nodes; a submission may override the number."""
+        super().__init__(scope, construct_id)
+        self.job_role = iam.Role(
+            self,
+            "JobRole",
+            assumed_by=iam.ServicePrincipal("ecs-tasks.amazonaws.com"),
+            description=f"Training containers of {fleet.name}",
+        )
+        compile_cache.grant_read(self.job_role)
+        memory_mib = plan.instance_type.memory_gib * 1024
+        container = batch.EcsEc2ContainerDefinition(
+            self,
+            "Container",
+            image=ecs.ContainerImage.from_registry(fleet.container_image),
+            cpu=plan.instance_type.vcpus,
+            memory=Size.mebibytes(int(memory_mib * MEMORY_SHARE)),
+            job_role=self.job_role,
+            environment=_environment(fleet, plan),
+            # EFA and Neuron pin memory for direct access by the device.
+            ulimits=[batch.Ulimit(name=batch.UlimitName.MEMLOCK, soft_limit=-1, hard_limit=-1)],
+            linux_parameters=_devices(self, plan, Size.mebibytes(int(memory_mib * SHARED_MEMORY_SHARE))),
+            volumes=_volumes(compile_cache),
+            logging=ecs.LogDriver.aws_logs(stream_prefix=fleet.name, log_group=log_group),
+        )
+        self.definition = batch.MultiNodeJobDefinition(
+            self,
+            "Definition",
+            containers=[batch.MultiNodeContainer(start_node=0, end_node=fleet.nodes - 1, container=container)],
+            main_node=0,
+            propagate_tags=True,
+        )
+
+
+def _environment(fleet: TrainingFleet, plan: LaunchPlan) -> dict[str, str]:
+    # Neuron documentation: EFA through libfabric with device memory access. Compilers work on local disk, because
+    # file locks do not hold on the shared file system; that is a second tier to fetch from.
+    environment = {"NEURON_COMPILE_CACHE_URL": LOCAL_CACHE, "NEURON_FLEET_SHARED_CACHE": SHARED_CACHE}
+    if plan.uses_efa:
+        environment |= {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"}
+    if fleet.lnc is not None:
+        environment["NEURON_LOGICAL_NC_CONFIG"] = str(fleet.lnc)
+    return environment
+
+
+def _devices(scope: Construct, plan: LaunchPlan, shared_memory: Size) -> batch.LinuxParameters:
+    parameters = batch.LinuxParameters(scope, "Devices", shared_memory_size=shared_memory)
+    paths = [f"/dev/neuron{index}" for index in range(plan.instance_type.devices)]
+    if plan.uses_efa:
+        paths += [f"/dev/infiniband/uverbs{index}" for index in range(plan.instance_type.efa_interfaces)]
+    parameters.add_devices(*(batch.Device(host_path=path, container_path=path) for path in paths))
+    return parameters
+
+
+def _volumes(compile_cache: CompileCacheStack) -> list[batch.EcsVolume]:
+    return [
+        batch.EcsVolume.host(name="local-cache", container_path=LOCAL_CACHE, host_path=LOCAL_CACHE),
+        batch.EcsVolume.efs(
+            name="shared-cache",
+            container_path=SHARED_CACHE,
+            file_system=compile_cache.file_system,
+            access_point_id=compile_cache.reader.access_point_id,
+            enable_transit_encryption=True,
+            use_job_role=True,
+            readonly=True,
+        ),
+    ]

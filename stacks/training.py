@@ -1,0 +1,54 @@
+"""Multi-node training on AWS Batch: for each training fleet its nodes, a queue and a job definition."""
+
+from aws_cdk import Stack
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from environments.model import Environment
+from fleet import naming
+from stacks.capacity import CapacityStack
+from stacks.compile_cache import CompileCacheStack
+from stacks.constructs.batch_fleet import BatchFleet
+from stacks.constructs.removal import removal_policy
+from stacks.constructs.retention import retention
+from stacks.constructs.training_job import TrainingJob
+from stacks.network import NetworkStack
+
+
+class TrainingStack(Stack):
+    """Attributes, by fleet name: ``fleets`` (environment and queue) and ``jobs`` (definition and role)."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        environment: Environment,
+        network: NetworkStack,
+        capacity: CapacityStack,
+        compile_cache: CompileCacheStack,
+    ) -> None:
+        """Build every training fleet of ``environment``."""
+        super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
+        log_group = logs.LogGroup(
+            self,
+            "JobLogs",
+            log_group_name=naming.job_log_group(environment.name),
+            retention=retention(environment),
+            removal_policy=removal_policy(environment),
+        )
+        self.fleets: dict[str, BatchFleet] = {}
+        self.jobs: dict[str, TrainingJob] = {}
+        for fleet in environment.training_fleets:
+            part = Construct(self, fleet.name)
+            fleet_capacity = capacity.fleets[fleet.name]
+            subnet = network.private_subnet(fleet.availability_zone)
+            self.fleets[fleet.name] = BatchFleet(part, "Batch", fleet=fleet, capacity=fleet_capacity, subnet=subnet)
+            self.jobs[fleet.name] = TrainingJob(
+                part,
+                "Job",
+                fleet=fleet,
+                plan=fleet_capacity.plan,
+                compile_cache=compile_cache,
+                log_group=log_group,
+            )
