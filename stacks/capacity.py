@@ -12,8 +12,8 @@ from stacks.network import NetworkStack
 
 
 class CapacityStack(Stack):
-    """Attributes, by fleet name: ``fleets`` and its parts ``launch_templates``, ``instance_profiles``, ``node_roles``,
-    ``placement_groups`` (only for fleets that have one).
+    """Attributes, by fleet name: ``fleets``, and of each its ``launch_templates``, ``launch_digests``,
+    ``instance_profiles``, ``node_roles``, and ``placement_groups`` where it has one.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class CapacityStack(Stack):
     ) -> None:
         """Build every fleet of ``environment``; their nodes may read the compile cache."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
-        code = AgentCode(self, "AgentCode")
+        code = AgentCode(self, "AgentCode", environment=environment)
         self.fleets = {
             fleet.name: FleetCapacity(
                 self, fleet.name, environment=environment, fleet=fleet, network=network, code=code
@@ -37,6 +37,7 @@ class CapacityStack(Stack):
         for fleet in self.fleets.values():
             compile_cache.grant_read(fleet.node_role)
         self.launch_templates = {name: fleet.launch_template for name, fleet in self.fleets.items()}
+        self.launch_digests = {name: fleet.launch_digest for name, fleet in self.fleets.items()}
         self.instance_profiles = {name: fleet.instance_profile for name, fleet in self.fleets.items()}
         self.node_roles = {name: fleet.node_role for name, fleet in self.fleets.items()}
         self.placement_groups = {

@@ -20,27 +20,39 @@ INSTALL_FOLDER: Final = "/opt/neuron-fleet"
 
 
 class AgentCode(Construct):
-    """The agent and the domain that it imports, as one zip: nothing else of the project changes its hash."""
+    """The agent and the domain that it imports, as one zip: nothing else of the project changes its hash.
 
-    def __init__(self, scope: Construct, construct_id: str) -> None:
+    Nodes learn where it lies from a parameter, not from their launch template: a new agent must not replace nodes.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, environment: Environment) -> None:
         """Take ``agents/`` and ``fleet/`` from the project's folder."""
         super().__init__(scope, construct_id)
-        self.asset = s3_assets.Asset(
+        self._asset = s3_assets.Asset(
             self,
             "Code",
             path=str(PROJECT_FOLDER),
             exclude=["*", "!agents", "!agents/**", "!fleet", "!fleet/**", "**/__pycache__"],
             ignore_mode=IgnoreMode.DOCKER,
         )
+        self._location = ssm.StringParameter(
+            self,
+            "Location",
+            parameter_name=_code_parameter(environment),
+            string_value=self._asset.s3_object_url,
+        )
 
     def grant_read(self, role: iam.IRole) -> None:
-        """Let ``role`` read this object; the asset's own grant would open the whole bucket."""
+        """Let ``role`` find and read this object; the asset's own grant would open the whole bucket."""
+        code = self._asset.bucket.arn_for_objects(self._asset.s3_object_key)
+        role.add_to_principal_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=[code]))
         role.add_to_principal_policy(
-            iam.PolicyStatement(
-                actions=["s3:GetObject"],
-                resources=[self.asset.bucket.arn_for_objects(self.asset.s3_object_key)],
-            )
+            iam.PolicyStatement(actions=["ssm:GetParameter"], resources=[self._location.parameter_arn])
         )
+
+
+def _code_parameter(environment: Environment) -> str:
+    return naming.parameter_path(environment.name, "agent-code")
 
 
 class AgentParameter(Construct):
@@ -85,23 +97,25 @@ def agent_configuration(environment: Environment, fleet: Fleet, plan: LaunchPlan
     }
 
 
-def node_user_data(*, environment: Environment, fleet: Fleet, code: AgentCode) -> ec2.MultipartUserData:
+def node_user_data(environment: Environment, fleet: Fleet) -> ec2.MultipartUserData:
     """What a node runs at its first boot. MIME multipart, because AWS Batch merges its own part into it."""
     shell = ec2.UserData.for_linux()
     if isinstance(fleet, InferenceFleet):
         # First, so that a node serves even if the agent cannot be installed: silence has its own alarm.
         cluster = naming.cluster_name(environment.name, fleet.name)
         shell.add_commands(f"echo ECS_CLUSTER={cluster} >> /etc/ecs/ecs.config")
+    configuration = naming.parameter_path(environment.name, "agents", fleet.name)
     shell.add_commands(
         "set -euo pipefail",
+        f"export AWS_DEFAULT_REGION={environment.region}",
         # The ECS-optimized images come without them.
         "dnf install --assumeyes --quiet awscli-2 unzip",
+        f"code=$(aws ssm get-parameter --name {_code_parameter(environment)} --query Parameter.Value --output text)",
         f"install --directory --mode 0755 {INSTALL_FOLDER}",
-        f"aws s3 cp --no-progress --region {environment.region} {code.asset.s3_object_url} {INSTALL_FOLDER}/agent.zip",
+        f'aws s3 cp --no-progress "$code" {INSTALL_FOLDER}/agent.zip',
         f"unzip -q -o {INSTALL_FOLDER}/agent.zip -d {INSTALL_FOLDER}/agent",
         f"bash {INSTALL_FOLDER}/agent/agents/packaging/bootstrap.sh"
-        f" --config-parameter {naming.parameter_path(environment.name, 'agents', fleet.name)}"
-        f" --region {environment.region}",
+        f" --config-parameter {configuration} --region {environment.region}",
     )
     data = ec2.MultipartUserData()
     data.add_user_data_part(shell, ec2.MultipartBody.SHELL_SCRIPT, True)

@@ -26,6 +26,11 @@ class BatchFleet(Construct):
             type="MANAGED",
             # Update in place: a replaced environment leaves its queue pointing at nothing.
             replace_compute_environment=False,
+            # A change of image or template lets running jobs go on for as long as Batch can be told to, six hours: longer
+            # runs are resumed from their checkpoint, or the deployment waits for them.
+            update_policy=batch.CfnComputeEnvironment.UpdatePolicyProperty(
+                terminate_jobs_on_update=False, job_execution_timeout_minutes=360
+            ),
             compute_resources=batch.CfnComputeEnvironment.ComputeResourcesProperty(
                 type="EC2",
                 # BEST_FIT cannot be updated in place.
@@ -46,7 +51,12 @@ class BatchFleet(Construct):
                         image_type="ECS_AL2023", image_id_override=node_image(self)
                     )
                 ],
-                tags={"project": PROJECT, "fleet": fleet.name, "owner": fleet.owner},
+                tags={
+                    "project": PROJECT,
+                    "fleet": fleet.name,
+                    "owner": fleet.owner,
+                    "launch-template": capacity.launch_digest,
+                },
             ),
         )
         self.queue = batch.CfnJobQueue(

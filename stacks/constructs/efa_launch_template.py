@@ -1,10 +1,12 @@
 """A launch template with one EFA interface on every network card, or a plain interface where there is no EFA."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Final
 
-from aws_cdk import Fn
+from aws_cdk import CrossStackReferences, Fn, ReferenceStrength, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -56,6 +58,18 @@ class EfaLaunchTemplate(Construct):
                 tag_specifications=_tags(node.tags),
             ),
         )
+        # Whoever launches nodes refers to the latest version, and CloudFormation refuses to change an exported value
+        # that is in use: the first change of a template would be its last. A weak reference is not exported.
+        CrossStackReferences.of(self.template).produce(ReferenceStrength.WEAK)
+
+    @property
+    def digest(self) -> str:
+        """Changes when the template does. A launcher that carries it is updated with its nodes' template.
+
+        The reference to the latest version reads the same in every version, so it would not be.
+        """
+        data = Stack.of(self).resolve(self.template.launch_template_data)
+        return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _market(kind: str) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty:

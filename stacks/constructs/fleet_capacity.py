@@ -22,7 +22,9 @@ NODE_IMAGE_PARAMETER: Final = "/aws/service/ecs/optimized-ami/amazon-linux-2023/
 
 
 class FleetCapacity(Construct):
-    """Attributes: ``plan``, ``launch_template``, ``node_role``, ``instance_profile``, ``placement_group`` (or None)."""
+    """Attributes: ``plan``, ``launch_template``, ``launch_digest``, ``node_role``, ``instance_profile``,
+    ``placement_group`` (or None).
+    """
 
     def __init__(
         self,
@@ -47,7 +49,7 @@ class FleetCapacity(Construct):
             if self.plan.placement_group
             else None
         )
-        self.launch_template = EfaLaunchTemplate(
+        launch = EfaLaunchTemplate(
             self,
             "Launch",
             plan=self.plan,
@@ -55,12 +57,14 @@ class FleetCapacity(Construct):
                 image_id=node_image(self),
                 instance_profile_arn=node.profile.instance_profile_arn,
                 security_group_ids=[group.security_group_id for group in self._security_groups(network)],
-                user_data=node_user_data(environment=environment, fleet=fleet, code=code).render(),
+                user_data=node_user_data(environment, fleet).render(),
                 tags=_tags(environment, fleet),
                 placement_group_name=self.placement_group.placement_group_name if self.placement_group else None,
                 reservation_id=self._reserve(fleet) if self.plan.creates_reservation else self.plan.reservation_id,
             ),
-        ).template
+        )
+        self.launch_template = launch.template
+        self.launch_digest = launch.digest
         # A node that boots before its parameter exists would fail to configure its agent.
         self.launch_template.node.add_dependency(parameter)
 

@@ -1,6 +1,5 @@
 """What a node of a fleet may do: be a container instance, be reached by Session Manager, and report about itself."""
 
-import re
 from typing import Final
 
 from aws_cdk import Acknowledgment, ArnFormat, Stack, Validations
@@ -11,8 +10,8 @@ from constructs import Construct
 from environments.model import Environment, Fleet, TrainingFleet
 from fleet import naming
 from fleet.metrics import NAMESPACE
+from stacks.constructs.container_image import allow_pull
 
-ECR_IMAGE: Final = re.compile(r"^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/([^:@]+)")
 # Batch creates the cluster and chooses its name.
 BATCH_CLUSTERS: Final = "*Batch*"
 
@@ -93,7 +92,7 @@ class NodeRole(Construct):
         name = BATCH_CLUSTERS if batch else naming.cluster_name(environment.name, fleet.name)
         cluster = Stack.of(self).format_arn(service="ecs", resource="cluster", resource_name=name)
         instance = Stack.of(self).format_arn(service="ecs", resource="container-instance", resource_name=f"{name}/*")
-        self._allow("ecs:DiscoverPollEndpoint", "ecr:GetAuthorizationToken", on=["*"])
+        self._allow("ecs:DiscoverPollEndpoint", on=["*"])
         self._allow(
             "ecs:RegisterContainerInstance",
             "ecs:DeregisterContainerInstance",
@@ -109,20 +108,6 @@ class NodeRole(Construct):
         self._acknowledge(instance, _INSTANCE)
         if batch:
             self._acknowledge(cluster, _BATCH)
-        self._allow_image(fleet.container_image if isinstance(fleet, TrainingFleet) else fleet.endpoint.container_image)
-
-    def _allow_image(self, image: str) -> None:
-        ecr = ECR_IMAGE.match(image)
-        if ecr is None:
-            return
-        account, region, repository = ecr.groups()
-        self._allow(
-            "ecr:BatchCheckLayerAvailability",
-            "ecr:BatchGetImage",
-            "ecr:GetDownloadUrlForLayer",
-            on=[
-                Stack.of(self).format_arn(
-                    service="ecr", account=account, region=region, resource="repository", resource_name=repository
-                )
-            ],
+        allow_pull(
+            self.role, fleet.container_image if isinstance(fleet, TrainingFleet) else fleet.endpoint.container_image
         )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from aws_cdk import Size
+from aws_cdk import Annotations, Size
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
@@ -12,6 +12,7 @@ from constructs import Construct
 from environments.model import TrainingFleet
 from fleet.capacity import LaunchPlan
 from stacks.compile_cache import CompileCacheStack
+from stacks.constructs.container_image import allow_pull
 
 # ECS registers less memory than the type's figure: the kernel and the agents keep some. A job that asks for more
 # than is registered stays RUNNABLE for ever.
@@ -43,6 +44,13 @@ class TrainingJob(Construct):
             description=f"Training containers of {fleet.name}",
         )
         compile_cache.grant_read(self.job_role)
+        execution_role = iam.Role(
+            self,
+            "ExecutionRole",
+            assumed_by=iam.ServicePrincipal("ecs-tasks.amazonaws.com"),
+            description=f"Starts the training containers of {fleet.name}",
+        )
+        allow_pull(execution_role, fleet.container_image)
         memory_mib = plan.instance_type.memory_gib * 1024
         container = batch.EcsEc2ContainerDefinition(
             self,
@@ -51,6 +59,7 @@ class TrainingJob(Construct):
             cpu=plan.instance_type.vcpus,
             memory=Size.mebibytes(int(memory_mib * MEMORY_SHARE)),
             job_role=self.job_role,
+            execution_role=execution_role,
             environment=_environment(fleet, plan),
             # EFA and Neuron pin memory for direct access by the device.
             ulimits=[batch.Ulimit(name=batch.UlimitName.MEMLOCK, soft_limit=-1, hard_limit=-1)],
@@ -58,6 +67,8 @@ class TrainingJob(Construct):
             volumes=_volumes(compile_cache),
             logging=ecs.LogDriver.aws_logs(stream_prefix=fleet.name, log_group=log_group),
         )
+        # The L2 cannot see that the execution role may pull the image, which it knows by its address only.
+        Annotations.of(container).acknowledge_warning("@aws-cdk/aws-ecs:ecrImageRequiresPolicy")
         self.definition = batch.MultiNodeJobDefinition(
             self,
             "Definition",
