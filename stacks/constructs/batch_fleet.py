@@ -26,8 +26,8 @@ class BatchFleet(Construct):
             type="MANAGED",
             # Update in place: a replaced environment leaves its queue pointing at nothing.
             replace_compute_environment=False,
-            # A change of image or template lets running jobs go on for as long as Batch can be told to, six hours: longer
-            # runs are resumed from their checkpoint, or the deployment waits for them.
+            # A new image or template lets running jobs go on for as long as Batch can be told to, six hours; longer
+            # runs resume from their checkpoint, or the deployment waits for them.
             update_policy=batch.CfnComputeEnvironment.UpdatePolicyProperty(
                 terminate_jobs_on_update=False, job_execution_timeout_minutes=360
             ),
