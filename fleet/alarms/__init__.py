@@ -1,0 +1,67 @@
+"""The alarms of one fleet as data: when each fires, why, and what a person should do first.
+
+One set per fleet, whatever its number of nodes. The runbook of an alarm is ``docs/runbooks/<key>.md``.
+"""
+
+from fleet.alarms import health, utilization
+from fleet.alarms.endpoint import endpoint_alarms
+from fleet.alarms.settings import AlarmSettings, Thresholds
+from fleet.alarms.specs import (
+    AlarmSpec,
+    AlarmSpecError,
+    AllOf,
+    Comparison,
+    CompositeSpec,
+    InAlarm,
+    MathRef,
+    MetricRef,
+    Not,
+    Severity,
+    Silence,
+    alarms_in,
+)
+
+__all__ = [
+    "AlarmSettings",
+    "AlarmSpec",
+    "AlarmSpecError",
+    "AllOf",
+    "Comparison",
+    "CompositeSpec",
+    "InAlarm",
+    "MathRef",
+    "MetricRef",
+    "Not",
+    "Severity",
+    "Silence",
+    "Spec",
+    "Thresholds",
+    "alarms_in",
+    "endpoint_alarms",
+    "fleet_alarms",
+]
+
+Spec = AlarmSpec | CompositeSpec
+
+
+def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
+    """Every alarm of the fleet, children before the composite that reads them."""
+    idle = utilization.idle_allocated(settings)
+    fault = health.hardware_fault(settings)
+    below, waste = utilization.low_utilization_parts(settings)
+    alarms: tuple[Spec, ...] = (
+        fault,
+        health.fleet_blind(settings),
+        idle,
+        below,
+        waste,
+        utilization.low_utilization(settings, below=below, waste=waste, fault=fault, idle=idle),
+        health.node_blind(settings),
+        health.hbm_pressure(settings),
+        health.compile_too_long(settings),
+        health.spool_growing(settings),
+    )
+    if settings.purpose == "inference":
+        # An endpoint without requests completes nothing, and its cores differ with their traffic: neither is a fault.
+        return alarms
+    return (*alarms, utilization.job_hang(settings), utilization.straggler(settings))

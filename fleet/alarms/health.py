@@ -1,0 +1,122 @@
+"""Are the nodes well, and can they be seen: hardware, blindness, memory, compilation, the agent's spool."""
+
+from typing import Final
+
+from fleet import metrics
+from fleet.alarms.settings import AlarmSettings
+from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, Silence
+
+BLIND_SHARE: Final = 0.05
+# The spool is sized at 32 MB for 72 hours, so this is about two hours of one node; less is a hiccup of the network.
+SPOOL_BYTES: Final = 1_000_000
+
+
+def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
+    """An error for which AWS documents an action: reboot or replace."""
+    return AlarmSpec(
+        environment=settings.environment,
+        fleet=settings.fleet,
+        key="HardwareFault",
+        severity=Severity.PAGE,
+        summary="A Neuron device reports a hardware error that does not heal by itself.",
+        action="Drain the node that the page names and replace it, or reboot it if the error's action says so.",
+        metric=MathRef(
+            # One of the two may be missing for a minute, and a missing operand would swallow the other.
+            "IF(FILL(faulty, 0) >= 1 OR FILL(errors, 0) > 0, 1, 0)",
+            (
+                ("faulty", settings.metric(metrics.NODES_FAULT, "Maximum")),
+                ("errors", settings.metric(metrics.HARDWARE_ERRORS, "Maximum")),
+            ),
+        ),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        datapoints=(1, 1),
+        silence=Silence.NOT_BREACHING,
+    )
+
+
+def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
+    """Too many nodes without a measurement, or nothing at all from a fleet that always has nodes."""
+    always_on = settings.minimum_nodes > 0
+    return AlarmSpec(
+        environment=settings.environment,
+        fleet=settings.fleet,
+        key="FleetBlind",
+        severity=Severity.PAGE,
+        summary=f"More than {BLIND_SHARE:.0%} of the fleet's {settings.nodes} nodes cannot be measured.",
+        action="Open the silent nodes over Session Manager and restart neuron-monitor and the agent.",
+        # The average of a 0/1 metric is the share of nodes, and stays so when a batch is sent twice.
+        metric=settings.metric(metrics.NODES_BLIND, "Average"),
+        comparison=Comparison.ABOVE,
+        threshold=BLIND_SHARE,
+        datapoints=(3, 3),
+        silence=Silence.BREACHING if always_on else Silence.NOT_BREACHING,
+    )
+
+
+def node_blind(settings: AlarmSettings) -> AlarmSpec:
+    """One node without a measurement."""
+    return AlarmSpec(
+        environment=settings.environment,
+        fleet=settings.fleet,
+        key="NodeBlind",
+        severity=Severity.TICKET,
+        summary="A node's neuron-monitor is silent, so nobody knows what its cores do.",
+        action="Restart the agent on the node; if the monitor dies again, read its stderr in the journal.",
+        metric=settings.metric(metrics.NODES_BLIND, "Maximum"),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        datapoints=(3, 3),
+        silence=Silence.NOT_BREACHING,
+    )
+
+
+def hbm_pressure(settings: AlarmSettings) -> AlarmSpec:
+    """Device memory nearly full; the true limit is lower than it looks, for not all use is counted."""
+    return AlarmSpec(
+        environment=settings.environment,
+        fleet=settings.fleet,
+        key="HbmPressure",
+        severity=Severity.TICKET,
+        summary=f"A device uses more than {settings.thresholds.hbm_percent:g} % of its memory.",
+        action="Lower the batch or sequence length, or shard further, before the next allocation fails.",
+        metric=settings.metric(metrics.HBM_USED_PERCENT, "Maximum"),
+        comparison=Comparison.ABOVE,
+        threshold=settings.thresholds.hbm_percent,
+        datapoints=(10, 15),
+        silence=Silence.NOT_BREACHING,
+    )
+
+
+def compile_too_long(settings: AlarmSettings) -> AlarmSpec:
+    """A compilation that excuses low utilization for too long."""
+    return AlarmSpec(
+        environment=settings.environment,
+        fleet=settings.fleet,
+        key="CompileTooLong",
+        severity=Severity.TICKET,
+        summary="A node has been compiling for an hour and a half.",
+        action="Look at the compiler's log and the compile cache; pre-compile on a cheaper node if it is only slow.",
+        metric=settings.metric(metrics.NODES_COMPILING, "Maximum"),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        datapoints=(90, 90),
+        silence=Silence.NOT_BREACHING,
+    )
+
+
+def spool_growing(settings: AlarmSettings) -> AlarmSpec:
+    """Measurements that wait on a disk instead of reaching CloudWatch."""
+    return AlarmSpec(
+        environment=settings.environment,
+        fleet=settings.fleet,
+        key="SpoolGrowing",
+        severity=Severity.TICKET,
+        summary="A node cannot send its measurements and keeps them on its disk.",
+        action="Check the node's route to CloudWatch and its role; nothing is lost for three days.",
+        metric=settings.metric(metrics.SPOOL_BYTES, "Maximum"),
+        comparison=Comparison.ABOVE,
+        threshold=SPOOL_BYTES,
+        datapoints=(10, 10),
+        silence=Silence.NOT_BREACHING,
+    )

@@ -1,0 +1,41 @@
+"""What the alarms of a fleet need to know about it."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from fleet import metrics
+from fleet.alarms.specs import MetricRef
+from fleet.metrics import MetricSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """What a fleet may set for itself. Percents are 0-100, dollars are per node, seconds are of one request."""
+
+    low_utilization_percent: float = 20.0
+    low_core_utilization_percent: float = 70.0
+    wasted_usd_per_node_hour: float = 5.0
+    hbm_percent: float = 95.0
+    latency_p99_seconds: float = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlarmSettings:
+    """One fleet, as its alarms see it.
+
+    ``minimum_nodes`` is how many nodes exist at any time: 0 for a fleet that scales to nothing between jobs, whose
+    silence is therefore no incident. ``reports_flops`` chooses tensor-engine or core utilization.
+    """
+
+    environment: str
+    fleet: str
+    purpose: Literal["training", "inference"]
+    nodes: int
+    minimum_nodes: int
+    reports_flops: bool = True
+    thresholds: Thresholds = field(default_factory=Thresholds)
+
+    def metric(self, spec: MetricSpec, statistic: str) -> MetricRef:
+        """The fleet-wide series of a metric of ours."""
+        dimensions = ((metrics.ENVIRONMENT, self.environment), (metrics.FLEET, self.fleet))
+        return MetricRef(metrics.NAMESPACE, spec.name, statistic, dimensions)

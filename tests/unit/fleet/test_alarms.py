@@ -1,0 +1,246 @@
+"""The alarm set as data: what each fleet gets, and what a spec refuses."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import pytest
+from fleet import metrics
+from fleet.alarms import (
+    AlarmSettings,
+    AlarmSpec,
+    AlarmSpecError,
+    AllOf,
+    Comparison,
+    CompositeSpec,
+    InAlarm,
+    MathRef,
+    MetricRef,
+    Not,
+    Severity,
+    Silence,
+    Spec,
+    Thresholds,
+    alarms_in,
+    endpoint_alarms,
+    fleet_alarms,
+)
+from fleet.load_balancer import EndpointNames
+
+FLEET = (("Environment", "prod"), ("Fleet", "trn1-pretrain"))
+NAMES = EndpointNames(load_balancer="app/chat/50dc6c", target_group="targetgroup/chat/943f01")
+
+
+def settings(purpose: Literal["training", "inference"] = "training", **changes: Any) -> AlarmSettings:
+    values: dict[str, Any] = {"nodes": 16, "minimum_nodes": 16} | changes
+    return AlarmSettings(environment="prod", fleet="trn1-pretrain", purpose=purpose, **values)
+
+
+def by_key(alarms: tuple[Spec, ...]) -> Mapping[str, Spec]:
+    return {alarm.key: alarm for alarm in alarms}
+
+
+def metric_alarm(key: str, **changes: Any) -> AlarmSpec:
+    alarm = by_key(fleet_alarms(settings(**changes)))[key]
+    assert isinstance(alarm, AlarmSpec)
+    return alarm
+
+
+def series(alarm: AlarmSpec) -> dict[str, str]:
+    """Metric name → statistic of everything that the alarm looks at."""
+    refs = (alarm.metric,) if isinstance(alarm.metric, MetricRef) else tuple(ref for _, ref in alarm.metric.queries)
+    return {ref.name: ref.statistic for ref in refs}
+
+
+def any_alarm(**changes: Any) -> AlarmSpec:
+    values: dict[str, Any] = {
+        "environment": "prod",
+        "fleet": "trn1-pretrain",
+        "key": "Anything",
+        "severity": Severity.TICKET,
+        "summary": "Something is wrong.",
+        "action": "Do something.",
+        "metric": MetricRef("NeuronFleet", "NodesBlind", "Maximum", FLEET),
+        "comparison": Comparison.AT_LEAST,
+        "threshold": 1,
+        "datapoints": (1, 1),
+        "silence": Silence.NOT_BREACHING,
+    } | changes
+    return AlarmSpec(**values)
+
+
+def test_a_training_fleet_has_the_contracted_alarms() -> None:
+    keys = set(by_key(fleet_alarms(settings())))
+
+    assert keys == {
+        "IdleAllocated",
+        "UtilizationBelowThreshold",
+        "WasteAboveThreshold",
+        "LowUtilization",
+        "JobHang",
+        "HardwareFault",
+        "FleetBlind",
+        "NodeBlind",
+        "Straggler",
+        "HbmPressure",
+        "CompileTooLong",
+        "SpoolGrowing",
+    }
+
+
+def test_an_endpoint_without_requests_is_neither_hung_nor_straggling() -> None:
+    assert not {"JobHang", "Straggler"} & set(by_key(fleet_alarms(settings("inference"))))
+
+
+def test_the_number_of_alarms_does_not_depend_on_the_number_of_nodes() -> None:
+    assert len(fleet_alarms(settings(nodes=1, minimum_nodes=1))) == len(fleet_alarms(settings(nodes=2000)))
+
+
+def test_pages_are_the_contracted_ones() -> None:
+    pages = {alarm.key for alarm in fleet_alarms(settings()) if alarm.notifies and alarm.severity is Severity.PAGE}
+
+    assert pages == {"IdleAllocated", "LowUtilization", "JobHang", "HardwareFault", "FleetBlind"}
+
+
+def test_low_utilization_watches_the_slowest_tenth_of_the_cores() -> None:
+    below = metric_alarm("UtilizationBelowThreshold", thresholds=Thresholds(low_utilization_percent=25))
+
+    assert series(below) == {"TensorEngineUtilizationWhenRunning": "p10"}
+    assert (below.comparison, below.threshold, below.datapoints) == (Comparison.BELOW, 25, (12, 15))
+
+
+def test_without_flops_low_utilization_falls_back_to_core_utilization() -> None:
+    below = metric_alarm("UtilizationBelowThreshold", reports_flops=False)
+
+    assert series(below) == {"NeuronCoreUtilizationWhenRunning": "p10"}
+    assert below.threshold == 70
+
+
+def test_waste_is_held_against_the_dollars_of_one_node() -> None:
+    waste = metric_alarm("WasteAboveThreshold", thresholds=Thresholds(wasted_usd_per_node_hour=6))
+
+    assert series(waste) == {"WastedUsdPerHour": "Maximum"}
+    assert (waste.comparison, waste.threshold, waste.datapoints) == (Comparison.ABOVE, 6, (12, 15))
+
+
+def test_low_utilization_pages_for_percent_and_dollars_unless_another_page_says_why() -> None:
+    composite = by_key(fleet_alarms(settings()))["LowUtilization"]
+
+    assert isinstance(composite, CompositeSpec)
+    assert composite.rule.render() == (
+        '(ALARM("prod/trn1-pretrain/UtilizationBelowThreshold") AND ALARM("prod/trn1-pretrain/WasteAboveThreshold")'
+        ' AND NOT ALARM("prod/trn1-pretrain/HardwareFault") AND NOT ALARM("prod/trn1-pretrain/IdleAllocated"))'
+    )
+
+
+def test_children_come_before_the_composite_that_reads_them() -> None:
+    seen: set[str] = set()
+    for alarm in fleet_alarms(settings()):
+        if isinstance(alarm, CompositeSpec):
+            assert {child.key for child in alarms_in(alarm.rule)} <= seen
+        seen.add(alarm.key)
+
+
+@pytest.mark.parametrize(("minimum", "silence"), [(16, Silence.BREACHING), (0, Silence.NOT_BREACHING)])
+def test_silence_is_an_incident_only_where_nodes_always_exist(minimum: int, silence: Silence) -> None:
+    assert metric_alarm("FleetBlind", minimum_nodes=minimum).silence is silence
+
+
+def test_blindness_is_a_share_of_nodes_that_a_doubled_batch_cannot_change() -> None:
+    blind = metric_alarm("FleetBlind")
+
+    assert series(blind) == {"NodesBlind": "Average"}
+    assert (blind.comparison, blind.threshold) == (Comparison.ABOVE, 0.05)
+
+
+def test_a_hang_is_running_without_any_execution_for_ten_minutes() -> None:
+    hang = metric_alarm("JobHang")
+
+    assert isinstance(hang.metric, MathRef)
+    assert hang.metric.expression == "IF(running >= 1 AND completed < 1, 1, 0)"
+    assert series(hang) == {"NodesRunning": "Maximum", "ExecutionsCompleted": "Maximum"}
+    assert hang.datapoints == (10, 10)
+
+
+def test_no_alarm_reads_a_statistic_that_a_doubled_batch_changes() -> None:
+    for alarm in fleet_alarms(settings()):
+        if isinstance(alarm, AlarmSpec):
+            assert not {"Sum", "SampleCount"} & set(series(alarm).values()), alarm.key
+
+
+def test_an_endpoint_pages_for_errors_latency_and_having_no_target() -> None:
+    alarms = {alarm.key: alarm for alarm in endpoint_alarms(settings("inference"), NAMES)}
+
+    assert set(alarms) == {"EndpointErrors", "EndpointLatencyP99", "NoHealthyTargets"}
+    assert {alarm.severity for alarm in alarms.values()} == {Severity.PAGE}
+    assert alarms["NoHealthyTargets"].silence is Silence.BREACHING
+
+
+def test_endpoint_errors_are_a_share_of_a_minimum_of_traffic() -> None:
+    errors = endpoint_alarms(settings("inference"), NAMES)[0]
+
+    assert isinstance(errors.metric, MathRef)
+    assert ">= 20," in errors.metric.expression
+    refs = dict(errors.metric.queries)
+    assert refs["balancer"].dimensions == (("LoadBalancer", "app/chat/50dc6c"),)
+    assert refs["target"].dimensions == (
+        ("LoadBalancer", "app/chat/50dc6c"),
+        ("TargetGroup", "targetgroup/chat/943f01"),
+    )
+
+
+def test_the_endpoint_latency_limit_comes_from_the_settings() -> None:
+    alarms = endpoint_alarms(settings("inference", thresholds=Thresholds(latency_p99_seconds=0.5)), NAMES)
+
+    assert alarms[1].threshold == 0.5
+
+
+def test_a_description_holds_summary_action_and_runbook() -> None:
+    text = any_alarm(key="NodeBlind").description("https://example.com/runbooks")
+
+    assert text == "Something is wrong. Do something. Runbook: https://example.com/runbooks/NodeBlind.md"
+
+
+def test_a_description_that_cloudwatch_would_refuse_is_refused() -> None:
+    with pytest.raises(AlarmSpecError, match="limit 1024"):
+        any_alarm(summary="x" * 1024).description("docs")
+
+
+def test_more_breaching_than_evaluated_minutes_are_refused() -> None:
+    with pytest.raises(AlarmSpecError, match="3 of 2 datapoints can never breach"):
+        any_alarm(datapoints=(3, 2))
+
+
+@pytest.mark.parametrize("statistic", ["Sum", "SampleCount", "IQM"])
+def test_statistics_that_a_doubled_batch_changes_are_refused(statistic: str) -> None:
+    with pytest.raises(AlarmSpecError, match=statistic):
+        MetricRef("NeuronFleet", "NodesBlind", statistic, FLEET)
+
+
+def test_a_metric_that_nobody_publishes_is_refused() -> None:
+    with pytest.raises(AlarmSpecError, match="not in the metric catalogue"):
+        MetricRef("NeuronFleet", "GpuUtilization", "Average", FLEET)
+
+
+@pytest.mark.parametrize(
+    "dimensions",
+    [(("Environment", "prod"),), (("Environment", "prod"), ("Fleet", "f"), ("Node", "i-1")), FLEET[::-1]],
+)
+def test_dimensions_that_the_catalogue_does_not_publish_are_refused(dimensions: tuple[tuple[str, str], ...]) -> None:
+    with pytest.raises(AlarmSpecError, match="is not published with dimensions"):
+        MetricRef("NeuronFleet", "NodesBlind", "Maximum", dimensions)
+
+
+def test_a_percentile_of_a_statistic_set_is_refused() -> None:
+    with pytest.raises(AlarmSpecError, match="statistic set"):
+        MetricRef("NeuronFleet", metrics.HBM_USED_PERCENT.name, "p90", FLEET)
+
+
+def test_a_series_that_the_expression_does_not_use_is_refused() -> None:
+    with pytest.raises(AlarmSpecError, match="unused is not used"):
+        MathRef("blind", (("unused", MetricRef("NeuronFleet", "NodesBlind", "Maximum", FLEET)),))
+
+
+def test_a_rule_lists_the_alarms_it_reads() -> None:
+    first, second = any_alarm(key="First"), any_alarm(key="Second")
+
+    assert alarms_in(AllOf((InAlarm(first), Not(InAlarm(second))))) == (first, second)
