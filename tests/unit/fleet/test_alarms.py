@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import pytest
+
 from fleet import metrics
 from fleet.alarms import (
     AlarmSettings,

@@ -1,0 +1,78 @@
+"""For the person on call: what fires, is data arriving, is work being done, what does it cost, which nodes are worst."""
+
+from collections.abc import Mapping
+
+from dashboards.alarms import FleetAlarms
+from dashboards.widgets import Row, alarm_status, graph, log_table, numbers, row, series, text, total
+from environments.model import Environment
+from fleet import metrics
+from fleet.alarms import Severity
+from fleet.metrics import Unit
+
+
+def rows(environment: Environment, alarms: Mapping[str, FleetAlarms]) -> list[Row]:
+    """The dashboard from top to bottom."""
+    name = environment.name
+    fleets = [fleet.name for fleet in environment.fleets]
+    pages = [alarm for group in alarms.values() for alarm in group.notifying(Severity.PAGE)]
+    tickets = [alarm for group in alarms.values() for alarm in group.notifying(Severity.TICKET)]
+    return [
+        row(alarm_status("Pages", pages), alarm_status("Tickets", tickets)),
+        row(
+            graph("Nodes that report", Unit.COUNT, [series(metrics.AGENT_HEARTBEAT, "Sum", name, f) for f in fleets]),
+            graph(
+                "Age of the last report, oldest node",
+                Unit.SECONDS,
+                [series(metrics.REPORT_AGE_SECONDS, "Maximum", name, f) for f in fleets],
+            ),
+            graph("Blind nodes", Unit.COUNT, [series(metrics.NODES_BLIND, "Sum", name, f) for f in fleets]),
+        ),
+        row(
+            graph(
+                "Tensor-engine utilization of running jobs",
+                Unit.PERCENT,
+                [series(metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, "Average", name, f) for f in fleets],
+            ),
+            graph(
+                "NeuronCore utilization of running jobs",
+                Unit.PERCENT,
+                [series(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, "Average", name, f) for f in fleets],
+            ),
+            graph(
+                "Executions completed a minute",
+                Unit.COUNT,
+                [series(metrics.EXECUTIONS_COMPLETED, "Sum", name, f) for f in fleets],
+            ),
+        ),
+        row(
+            numbers(
+                "Dollars an hour",
+                [
+                    total(metrics.COST_USD_PER_HOUR, name, fleets, label="paid"),
+                    total(metrics.WASTED_USD_PER_HOUR, name, fleets, label="wasted"),
+                ],
+            ),
+            graph(
+                "Wasted dollars an hour",
+                Unit.NONE,
+                [series(metrics.WASTED_USD_PER_HOUR, "Sum", name, f) for f in fleets],
+                stacked=True,
+            ),
+        ),
+        row(
+            log_table(
+                "Worst nodes, by dollars wasted",
+                name,
+                "stats avg(wasted_usd_per_hour) as wasted, avg(tensor_engine_utilization) as tensor_engine, "
+                "avg(neuron_core_utilization) as core, latest(state) as last_state by fleet, node, job, owner",
+                "sort wasted desc",
+                "limit 20",
+            )
+        ),
+        row(text(_runbooks(environment.paging.runbooks_url, alarms), height=3)),
+    ]
+
+
+def _runbooks(url: str, alarms: Mapping[str, FleetAlarms]) -> str:
+    keys = sorted({key for group in alarms.values() for key in group.notifying_keys})
+    return "**Runbooks**: " + " · ".join(f"[{key}]({url}/{key}.md)" for key in keys)

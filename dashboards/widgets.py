@@ -1,0 +1,162 @@
+"""The few shapes that dashboards draw. A row shares its width between its shapes; nobody writes a coordinate."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cw
+from constructs import Construct
+
+from dashboards.alarms import MINUTE
+from fleet import load_balancer, metrics, naming
+from fleet.alarms import AlarmSpec, Comparison
+from fleet.load_balancer import EndpointNames
+from fleet.metrics import MetricSpec, Unit
+
+COLUMNS: Final = 24
+GRAPH_HEIGHT: Final = 6
+ALARM_COLOR: Final = "#d13212"
+
+# In the order in which they are stacked: work at the bottom, trouble on top.
+_STATES: Final = (
+    (metrics.NODES_RUNNING, "running", "#2ca02c"),
+    (metrics.NODES_CHECKPOINT, "checkpoint", "#98df8a"),
+    (metrics.NODES_COMPILING, "compiling", "#1f77b4"),
+    (metrics.NODES_STARTUP, "startup", "#aec7e8"),
+    (metrics.NODES_NO_JOB, "no job", "#c7c7c7"),
+    (metrics.NODES_DRAINING, "draining", "#ffbb78"),
+    (metrics.NODES_BLIND, "blind", "#7f7f7f"),
+    (metrics.NODES_FAULT, "fault", ALARM_COLOR),
+)
+
+Shape = Callable[[int], cw.IWidget]
+"""A widget that waits to be told its width."""
+Row = list[cw.IWidget]
+
+
+def row(*shapes: Shape) -> Row:
+    """The shapes side by side, each as wide as the others."""
+    width = COLUMNS // len(shapes)
+    return [shape(width) for shape in shapes]
+
+
+def series(
+    spec: MetricSpec,
+    statistic: str,
+    environment: str,
+    fleet: str,
+    *,
+    label: str | None = None,
+    color: str | None = None,
+) -> cw.Metric:
+    """A fleet-wide series by the minute. A Sum over a fleet's nodes doubles for a minute when a batch is sent twice."""
+    return cw.Metric(
+        namespace=metrics.NAMESPACE,
+        metric_name=spec.name,
+        statistic=statistic,
+        dimensions_map={metrics.ENVIRONMENT: environment, metrics.FLEET: fleet},
+        period=MINUTE,
+        label=label or fleet,
+        color=color,
+    )
+
+
+def total(spec: MetricSpec, environment: str, fleets: Sequence[str], *, label: str) -> cw.MathExpression:
+    """A metric summed over the nodes of several fleets."""
+    # Ids have to differ between the expressions of one widget, and fleet names hold dashes.
+    prefix = spec.name[0].lower() + spec.name[1:]
+    parts = {f"{prefix}{index}": series(spec, "Sum", environment, fleet) for index, fleet in enumerate(fleets)}
+    return cw.MathExpression(expression=f"SUM([{', '.join(parts)}])", using_metrics=parts, label=label, period=MINUTE)
+
+
+def balancer_series(names: EndpointNames, metric: str, statistic: str, *, label: str) -> cw.Metric:
+    """A series of a load balancer, by the minute."""
+    return cw.Metric(
+        namespace=load_balancer.NAMESPACE,
+        metric_name=metric,
+        statistic=statistic,
+        dimensions_map=dict(names.dimensions(metric)),
+        period=MINUTE,
+        label=label,
+    )
+
+
+def graph(
+    title: str, unit: Unit, lines: Sequence[cw.IMetric], *, stacked: bool = False, alarms: Sequence[AlarmSpec] = ()
+) -> Shape:
+    """Lines over time with an axis from zero; thresholds are drawn from the alarms that watch them."""
+    axis = cw.YAxisProps(min=0, max=100 if unit is Unit.PERCENT else None, label=unit.value, show_units=False)
+    return lambda width: cw.GraphWidget(
+        title=title,
+        left=list(lines),
+        left_y_axis=axis,
+        left_annotations=[_threshold(alarm) for alarm in alarms],
+        stacked=stacked,
+        legend_position=cw.LegendPosition.BOTTOM,
+        width=width,
+        height=GRAPH_HEIGHT,
+    )
+
+
+def node_states(environment: str, fleet: str) -> Shape:
+    """How many nodes are in which state, stacked: the height is the number of nodes that report."""
+    lines = [series(spec, "Sum", environment, fleet, label=label, color=color) for spec, label, color in _STATES]
+    return graph("Nodes by state", Unit.COUNT, lines, stacked=True)
+
+
+def numbers(title: str, values: Sequence[cw.IMetric]) -> Shape:
+    """The newest values as numbers, with what they did lately behind them."""
+    return lambda width: cw.SingleValueWidget(
+        title=title, metrics=list(values), sparkline=True, set_period_to_time_range=False, width=width, height=4
+    )
+
+
+def text(markdown: str, *, height: int = 2) -> Shape:
+    """A few lines of Markdown."""
+    return lambda width: cw.TextWidget(markdown=markdown, width=width, height=height)
+
+
+def alarm_status(title: str, alarms: Sequence[cw.IAlarm]) -> Shape:
+    """One tile per alarm, those that fire first."""
+    return lambda width: cw.AlarmStatusWidget(
+        title=title,
+        alarms=list(alarms),
+        sort_by=cw.AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
+        width=width,
+        height=4,
+    )
+
+
+def log_table(title: str, environment: str, *query: str, height: int = 8) -> Shape:
+    """A Logs Insights query over the node events, as a table."""
+    return lambda width: cw.LogQueryWidget(
+        title=title,
+        log_group_names=[naming.node_log_group(environment)],
+        query_lines=list(query),
+        view=cw.LogQueryVisualizationType.TABLE,
+        width=width,
+        height=height,
+    )
+
+
+def _threshold(alarm: AlarmSpec) -> cw.HorizontalAnnotation:
+    below = alarm.comparison is Comparison.BELOW
+    return cw.HorizontalAnnotation(
+        value=alarm.threshold,
+        label=f"{alarm.key} {'below' if below else 'above'} {alarm.threshold:g}",
+        color=ALARM_COLOR,
+        fill=cw.Shading.NONE,
+    )
+
+
+def dashboard(scope: Construct, environment: str, audience: str, rows: Sequence[Row]) -> cw.Dashboard:
+    """The dashboard of one audience, over the last three hours."""
+    return cw.Dashboard(
+        scope,
+        audience.title().replace("-", ""),
+        dashboard_name=naming.dashboard_name(environment, audience),
+        default_interval=Duration.hours(3),
+        # Sums of dollars and nodes are by the minute; a longer period chosen by the console would multiply them.
+        period_override=cw.PeriodOverride.INHERIT,
+        widgets=[list(widgets) for widgets in rows],
+    )
