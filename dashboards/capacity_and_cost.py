@@ -47,7 +47,8 @@ def rows(environment: Environment) -> list[Row]:
             log_table(
                 "Jobs, by dollars wasted an hour and node",
                 name,
-                "stats avg(cost_usd_per_hour) as paid, avg(wasted_usd_per_hour) as wasted by owner, fleet, job, job_name",
+                "stats avg(cost_usd_per_hour) as paid, avg(wasted_usd_per_hour) as wasted "
+                "by owner, fleet, job, job_name",
                 "sort wasted desc",
                 "limit 20",
             )

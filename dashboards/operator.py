@@ -1,4 +1,4 @@
-"""For the person on call: what fires, is data arriving, is work being done, what does it cost, which nodes are worst."""
+"""For the person on call: what fires, is data arriving, is work done, what does it cost, which nodes are worst."""
 
 from collections.abc import Mapping
 

@@ -1,0 +1,117 @@
+"""The ECS cluster of one endpoint and the nodes that make it up."""
+
+from aws_cdk import Acknowledgment, Validations
+from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecs as ecs
+from constructs import Construct
+
+from environments.model import Environment, InferenceFleet
+from fleet import naming
+from fleet.instances import instance_type
+
+
+class EndpointNodes(Construct):
+    """Attributes: ``cluster``, ``provider`` (the capacity provider's name)."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        environment: Environment,
+        fleet: InferenceFleet,
+        vpc: ec2.IVpc,
+        launch_template: ec2.CfnLaunchTemplate,
+    ) -> None:
+        """Keep ``fleet.nodes`` nodes running from ``launch_template``."""
+        super().__init__(scope, construct_id)
+        cluster = ecs.Cluster(
+            self,
+            "Cluster",
+            vpc=vpc,
+            # Nodes join by this name at boot.
+            cluster_name=naming.cluster_name(environment.name, fleet.name),
+            container_insights_v2=ecs.ContainerInsights.DISABLED,
+        )
+        Validations.of(cluster).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-ECS4",
+                reason="the node agent and the load balancer measure the endpoint; Container Insights would bill the "
+                "host's figures a second time",
+            )
+        )
+        group = self._group(environment, fleet, vpc, launch_template)
+        self.provider = self._provider(cluster, group)
+        # The L2 service refuses a cluster whose nodes it did not add itself, so it is told that there are some.
+        self.cluster = ecs.Cluster.from_cluster_attributes(
+            self,
+            "ClusterWithNodes",
+            cluster_name=cluster.cluster_name,
+            cluster_arn=cluster.cluster_arn,
+            vpc=vpc,
+            has_ec2_capacity=True,
+            security_groups=[],
+        )
+
+    def _group(
+        self,
+        environment: Environment,
+        fleet: InferenceFleet,
+        vpc: ec2.IVpc,
+        launch_template: ec2.CfnLaunchTemplate,
+    ) -> autoscaling.CfnAutoScalingGroup:
+        # L1, as the launch template is: an L2 group would have to read its user data.
+        group = autoscaling.CfnAutoScalingGroup(
+            self,
+            "Nodes",
+            # Accelerators are too scarce to let go of one at night and hope for another in the morning.
+            min_size=str(fleet.nodes),
+            max_size=str(fleet.nodes),
+            vpc_zone_identifier=[subnet.subnet_id for subnet in _subnets(environment, fleet, vpc)],
+            launch_template=autoscaling.CfnAutoScalingGroup.LaunchTemplateSpecificationProperty(
+                launch_template_id=launch_template.ref, version=launch_template.attr_latest_version_number
+            ),
+            health_check_type="EC2",
+            health_check_grace_period=300,
+        )
+        Validations.of(group).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-AS3",
+                reason="the group has a fixed size; a node that is lost shows in its fleet's alarms",
+            )
+        )
+        return group
+
+    def _provider(self, cluster: ecs.Cluster, group: autoscaling.CfnAutoScalingGroup) -> str:
+        # L1, because the L2 provider adds user data to an L2 group.
+        provider = ecs.CfnCapacityProvider(
+            self,
+            "Provider",
+            auto_scaling_group_provider=ecs.CfnCapacityProvider.AutoScalingGroupProviderProperty(
+                auto_scaling_group_arn=group.ref,
+                # An instance refresh moves the tasks away first.
+                managed_draining="ENABLED",
+                managed_scaling=ecs.CfnCapacityProvider.ManagedScalingProperty(status="DISABLED"),
+                managed_termination_protection="DISABLED",
+            ),
+        )
+        self.association = ecs.CfnClusterCapacityProviderAssociations(
+            self,
+            "Association",
+            cluster=cluster.cluster_name,
+            capacity_providers=[provider.ref],
+            default_capacity_provider_strategy=[
+                ecs.CfnClusterCapacityProviderAssociations.CapacityProviderStrategyProperty(
+                    capacity_provider=provider.ref, weight=1
+                )
+            ],
+        )
+        return provider.ref
+
+
+def _subnets(environment: Environment, fleet: InferenceFleet, vpc: ec2.IVpc) -> list[ec2.ISubnet]:
+    """The private subnets in zones that offer the instance type."""
+    zone_ids = environment.network.availability_zones
+    offered = instance_type(fleet.instance_type).availability_zone_ids
+    return [subnet for subnet in vpc.private_subnets if zone_ids[subnet.availability_zone] in offered]

@@ -1,0 +1,97 @@
+"""The task definition of one endpoint: one container that holds its Neuron devices for itself."""
+
+import re
+from typing import Final
+
+from aws_cdk import Acknowledgment, Arn, ArnComponents, ArnFormat, Stack, Validations
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from environments.model import Environment, InferenceFleet
+from fleet.instances import InstanceType, instance_type
+from stacks.constructs.removal import removal_policy
+from stacks.constructs.retention import retention
+
+_ECR_IMAGE: Final = re.compile(
+    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/(?P<name>[^:@]+):(?P<tag>[^:@]+)"
+)
+CONTAINER: Final = "endpoint"
+SCRATCH: Final = "/tmp"  # noqa: S108 - a path inside the container, on a volume of its own
+# Of the node's memory; the rest is for the operating system, the ECS agent and the node agent.
+MEMORY_SHARE: Final = 0.9
+# Workers of one model exchange activations through shared memory; Docker's 64 MB stop them at start.
+SHARED_MEMORY_SHARE: Final = 0.1
+_ALL: Final = [ecs.DevicePermission.READ, ecs.DevicePermission.WRITE, ecs.DevicePermission.MKNOD]
+
+
+class EndpointTask(Construct):
+    """Attributes: ``definition``, ``log_group``."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, environment: Environment, fleet: InferenceFleet) -> None:
+        """Describe the task of ``fleet``'s endpoint; one runs per node."""
+        super().__init__(scope, construct_id)
+        hardware = instance_type(fleet.instance_type)
+        self.log_group = logs.LogGroup(
+            self, "Logs", retention=retention(environment), removal_policy=removal_policy(environment)
+        )
+        # Every task has its own network interface, so that the node itself need not let anybody in.
+        self.definition = ecs.Ec2TaskDefinition(self, "Task", network_mode=ecs.NetworkMode.AWS_VPC)
+        self.definition.add_volume(name="scratch")
+        container = self.definition.add_container(
+            CONTAINER,
+            image=self._image(fleet.endpoint.container_image),
+            cpu=(hardware.vcpus - 1) * 1024,
+            memory_limit_mib=_mebibytes(hardware, MEMORY_SHARE),
+            linux_parameters=self._devices(fleet, hardware),
+            readonly_root_filesystem=True,
+            port_mappings=[ecs.PortMapping(container_port=fleet.endpoint.port)],
+            # A full log buffer must not stop an answer.
+            logging=ecs.LogDrivers.aws_logs(
+                stream_prefix=fleet.name, log_group=self.log_group, mode=ecs.AwsLogDriverMode.NON_BLOCKING
+            ),
+        )
+        # The only place where the image may write: compiled graphs, sockets, temporary files.
+        container.add_mount_points(ecs.MountPoint(source_volume="scratch", container_path=SCRATCH, read_only=False))
+
+    def _devices(self, fleet: InferenceFleet, hardware: InstanceType) -> ecs.LinuxParameters:
+        parameters = ecs.LinuxParameters(
+            self,
+            "Linux",
+            init_process_enabled=True,
+            shared_memory_size=_mebibytes(hardware, SHARED_MEMORY_SHARE),
+        )
+        devices = (f"/dev/neuron{index}" for index in range(fleet.endpoint.devices_per_task))
+        parameters.add_devices(*(ecs.Device(host_path=path, permissions=_ALL) for path in devices))
+        return parameters
+
+    def _image(self, uri: str) -> ecs.ContainerImage:
+        found = _ECR_IMAGE.fullmatch(uri)
+        if found is None:
+            return ecs.ContainerImage.from_registry(uri)
+        arn = Arn.format(
+            ArnComponents(
+                partition=Stack.of(self).partition,
+                service="ecr",
+                region=found["region"],
+                account=found["account"],
+                resource="repository",
+                resource_name=found["name"],
+                arn_format=ArnFormat.SLASH_RESOURCE_NAME,
+            )
+        )
+        repository = ecr.Repository.from_repository_attributes(
+            self, "Repository", repository_arn=arn, repository_name=found["name"]
+        )
+        Validations.of(self.definition.obtain_execution_role()).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-IAM5[Resource::*]",
+                reason="ecr:GetAuthorizationToken has no resource level; images come from one repository only",
+            )
+        )
+        return ecs.ContainerImage.from_ecr_repository(repository, found["tag"])
+
+
+def _mebibytes(hardware: InstanceType, share: float) -> int:
+    return int(hardware.memory_gib * 1024 * share)

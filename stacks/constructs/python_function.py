@@ -1,0 +1,69 @@
+"""A Lambda function: the only place where one is made, so that all have the same runtime, logs, role and code."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from aws_cdk import Duration, IgnoreMode, RemovalPolicy, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PACKAGES: Final = ("fleet", "lambdas")
+
+# Layer 36 is Powertools 3.31.1. The ARN and not the public parameter, because single releases were missing there
+# (aws-powertools/powertools-lambda-python issue 7689) and a layer version never changes under us.
+POWERTOOLS_LAYER: Final = "017000801446:layer:AWSLambdaPowertoolsPythonV3-python314-arm64:36"
+
+
+class PythonFunction(Construct):
+    """Attributes: ``function``, ``role`` (may write its log and nothing else until told), ``log_group``.
+
+    ``handler`` is the dotted path from the repository's root, as in ``lambdas.pager.handler.lambda_handler``. What an
+    invocation could not do, retries included, ends up in ``dead_letters``.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        handler: str,
+        environment: Mapping[str, str],
+        timeout: Duration,
+        dead_letters: sqs.IQueue,
+    ) -> None:
+        """Create the function with its log group and its role."""
+        super().__init__(scope, construct_id)
+        self.log_group = logs.LogGroup(
+            self, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
+        )
+        # Its own role, for the managed basic-execution policy may write to every log group of the account.
+        self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        self.log_group.grant_write(self.role)
+        layer = f"arn:{Stack.of(self).partition}:lambda:{Stack.of(self).region}:{POWERTOOLS_LAYER}"
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            runtime=lambda_.Runtime.PYTHON_3_14,
+            architecture=lambda_.Architecture.ARM_64,
+            code=_code(PACKAGES),
+            handler=handler,
+            layers=[lambda_.LayerVersion.from_layer_version_arn(self, "Powertools", layer)],
+            environment=dict(environment),
+            timeout=timeout,
+            memory_size=256,
+            role=self.role,
+            log_group=self.log_group,
+            logging_format=lambda_.LoggingFormat.JSON,
+            dead_letter_queue=dead_letters,
+        )
+
+
+def _code(packages: Sequence[str]) -> lambda_.AssetCode:
+    # Two packages of pure Python and nothing else: no build step, and no new deployment when only a test changes.
+    exclude = ["*", *(pattern for name in packages for pattern in (f"!{name}", f"!{name}/**")), "**/__pycache__"]
+    return lambda_.Code.from_asset(str(ROOT), exclude=exclude, ignore_mode=IgnoreMode.DOCKER)

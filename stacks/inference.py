@@ -1,0 +1,57 @@
+"""Endpoints: for each inference fleet an ECS service on its own nodes, behind an internal load balancer."""
+
+from aws_cdk import Stack
+from constructs import Construct
+
+from environments.model import Environment
+from fleet import naming
+from fleet.load_balancer import EndpointNames
+from stacks.capacity import CapacityStack
+from stacks.constructs.endpoint_balancer import AccessLogs, EndpointBalancer
+from stacks.constructs.endpoint_nodes import EndpointNodes
+from stacks.constructs.endpoint_service import EndpointService
+from stacks.constructs.endpoint_task import EndpointTask
+from stacks.network import NetworkStack
+
+
+class InferenceStack(Stack):
+    """Attributes, by fleet name: ``endpoints`` (what CloudWatch calls the load balancers), ``services``."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        environment: Environment,
+        network: NetworkStack,
+        capacity: CapacityStack,
+    ) -> None:
+        """Serve every inference fleet of ``environment`` from the launch templates of ``capacity``."""
+        super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
+        self.endpoints: dict[str, EndpointNames] = {}
+        self.services: dict[str, EndpointService] = {}
+        if not environment.inference_fleets:
+            return
+        access_logs = AccessLogs(self, "AccessLogs", environment=environment)
+        for fleet in environment.inference_fleets:
+            balancer = EndpointBalancer(
+                self,
+                f"{fleet.name}-balancer",
+                environment=environment,
+                fleet=fleet,
+                vpc=network.vpc,
+                access_logs=access_logs,
+            )
+            nodes = EndpointNodes(
+                self,
+                f"{fleet.name}-nodes",
+                environment=environment,
+                fleet=fleet,
+                vpc=network.vpc,
+                launch_template=capacity.launch_templates[fleet.name],
+            )
+            task = EndpointTask(self, f"{fleet.name}-task", environment=environment, fleet=fleet)
+            self.services[fleet.name] = EndpointService(
+                self, f"{fleet.name}-service", fleet=fleet, nodes=nodes, task=task, balancer=balancer
+            )
+            self.endpoints[fleet.name] = balancer.names

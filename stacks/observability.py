@@ -1,0 +1,100 @@
+"""What watches an environment: the node log group, the topics that alarms speak to, the alarms and the dashboards."""
+
+from collections.abc import Mapping
+
+from aws_cdk import ArnFormat, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from dashboards import agent_health, capacity_and_cost, inference, operator, training
+from dashboards.alarms import FleetAlarms, environment_alarms
+from dashboards.widgets import dashboard
+from environments.model import Environment
+from fleet import naming
+from fleet.alarms import Severity
+from fleet.load_balancer import EndpointNames
+from stacks.constructs.removal import removal_policy
+from stacks.constructs.retention import retention
+
+
+class ObservabilityStack(Stack):
+    """Attributes: ``page_topic``, ``ticket_topic``, ``node_log_group``, ``alarms`` (by fleet name)."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        environment: Environment,
+        endpoints: Mapping[str, EndpointNames],
+    ) -> None:
+        """Watch every fleet of ``environment``; ``endpoints`` are the load balancers of those that serve."""
+        super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
+        # Encrypted by CloudWatch Logs with its own key; there are no prompts, names or paths in a node event.
+        self.node_log_group = logs.LogGroup(
+            self,
+            "NodeEvents",
+            log_group_name=naming.node_log_group(environment.name),
+            retention=retention(environment),
+            removal_policy=removal_policy(environment),
+        )
+        key = self._topic_key(environment)
+        self.page_topic = self._topic("Pages", key)
+        self.ticket_topic = self._topic("Tickets", key)
+        topics = {Severity.PAGE: self.page_topic, Severity.TICKET: self.ticket_topic}
+        specs = environment_alarms(environment, endpoints)
+        self.alarms = {
+            fleet: FleetAlarms(self, fleet, specs=of_fleet, topics=topics, runbooks_url=environment.paging.runbooks_url)
+            for fleet, of_fleet in specs.items()
+        }
+        audiences = {
+            "operator": operator.rows(environment, self.alarms),
+            "training": training.rows(environment, specs),
+            "inference": inference.rows(environment, specs, endpoints),
+            "capacity-and-cost": capacity_and_cost.rows(environment),
+            "agent-health": agent_health.rows(environment),
+        }
+        for audience, rows in audiences.items():
+            if rows:
+                dashboard(self, environment.name, audience, rows)
+
+    def _topic_key(self, environment: Environment) -> kms.Key:
+        # Of our own, because the policy of the key that SNS brings along does not let CloudWatch alarms in.
+        key = kms.Key(
+            self,
+            "TopicKey",
+            description="Alarm notifications",
+            enable_key_rotation=True,
+            removal_policy=removal_policy(environment),
+        )
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["kms:Decrypt", "kms:GenerateDataKey*"],
+                resources=["*"],
+                conditions={"StringEquals": {"aws:SourceAccount": self.account}},
+            )
+        )
+        return key
+
+    def _topic(self, construct_id: str, key: kms.IKey) -> sns.Topic:
+        topic = sns.Topic(self, construct_id, master_key=key, enforce_ssl=True)
+        alarms = self.format_arn(
+            service="cloudwatch", resource="alarm", resource_name="*", arn_format=ArnFormat.COLON_RESOURCE_NAME
+        )
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="AlarmsPublish",
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": self.account},
+                    "ArnLike": {"aws:SourceArn": alarms},
+                },
+            )
+        )
+        return topic
