@@ -7,7 +7,10 @@ from environments.model import Environment
 from fleet.naming import PROJECT
 from stacks.capacity import CapacityStack
 from stacks.compile_cache import CompileCacheStack
+from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
+from stacks.observability import ObservabilityStack
+from stacks.operations import OperationsStack
 from stacks.training import TrainingStack
 
 
@@ -36,3 +39,10 @@ class Platform(cdk.Stage):
             capacity=self.capacity,
             compile_cache=self.compile_cache,
         )
+        self.inference = InferenceStack(
+            self, "inference", environment=environment, network=self.network, capacity=self.capacity
+        )
+        self.observability = ObservabilityStack(
+            self, "observability", environment=environment, endpoints=self.inference.endpoints
+        )
+        self.operations = OperationsStack(self, "operations", environment=environment, observability=self.observability)
