@@ -46,11 +46,18 @@ class EndpointTask(Construct):
             memory_limit_mib=_mebibytes(hardware, MEMORY_SHARE),
             linux_parameters=self._devices(fleet, hardware),
             readonly_root_filesystem=True,
+            # Python, model hubs and the Neuron compiler otherwise write into the home folder and /var/tmp.
+            environment={"HOME": SCRATCH, "NEURON_COMPILE_CACHE_URL": f"{SCRATCH}/neuron-compile-cache"},
             port_mappings=[ecs.PortMapping(container_port=fleet.endpoint.port)],
             # A full log buffer must not stop an answer.
             logging=ecs.LogDrivers.aws_logs(
                 stream_prefix=fleet.name, log_group=self.log_group, mode=ecs.AwsLogDriverMode.NON_BLOCKING
             ),
+        )
+        Validations.of(self.definition).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-ECS2", reason="paths and the region; secrets are not given to the container"
+            )
         )
         # The only place where the image may write: compiled graphs, sockets, temporary files.
         container.add_mount_points(ecs.MountPoint(source_volume="scratch", container_path=SCRATCH, read_only=False))
