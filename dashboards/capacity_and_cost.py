@@ -1,6 +1,6 @@
 """For whoever pays: dollars an hour, how many of them buy nothing, and how many cores nobody holds."""
 
-from dashboards.widgets import Row, graph, log_table, numbers, row, series, total
+from dashboards.widgets import Row, Shape, graph, log_table, numbers, row, rows_of, series, total
 from environments.model import Environment
 from fleet import metrics
 from fleet.metrics import Unit
@@ -30,19 +30,7 @@ def rows(environment: Environment) -> list[Row]:
                 stacked=True,
             ),
         ),
-        row(
-            *(
-                graph(
-                    f"Cores of {fleet}",
-                    Unit.COUNT,
-                    [
-                        series(metrics.CORES_ALLOCATED, "Sum", name, fleet, label="held by a job"),
-                        series(metrics.CORES_TOTAL, "Sum", name, fleet, label="all"),
-                    ],
-                )
-                for fleet in fleets
-            )
-        ),
+        *rows_of(3, [_cores(name, fleet) for fleet in fleets]),
         row(
             log_table(
                 "Jobs, by dollars wasted an hour and node",
@@ -54,3 +42,9 @@ def rows(environment: Environment) -> list[Row]:
             )
         ),
     ]
+
+
+def _cores(environment: str, fleet: str) -> Shape:
+    held = series(metrics.CORES_ALLOCATED, "Sum", environment, fleet, label="held by a job")
+    every = series(metrics.CORES_TOTAL, "Sum", environment, fleet, label="all")
+    return graph(f"Cores of {fleet}", Unit.COUNT, [held, every])

@@ -40,6 +40,11 @@ def row(*shapes: Shape) -> Row:
     return [shape(width) for shape in shapes]
 
 
+def rows_of(columns: int, shapes: Sequence[Shape]) -> list[Row]:
+    """As many rows as the shapes need: for one shape per fleet, however many fleets there are."""
+    return [row(*shapes[start : start + columns]) for start in range(0, len(shapes), columns)]
+
+
 def series(
     spec: MetricSpec,
     statistic: str,

@@ -1,0 +1,146 @@
+"""The operations stack: what the pager may do, what it is told, and where a page goes that reaches nobody."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stacks.constructs.python_function import PACKAGES, ROOT
+from stacks.operations import PAGER
+from tests.support.synthesis import ENVIRONMENTS, Watched, flatten, watched
+
+STACK = "operations"
+
+
+@pytest.fixture(params=ENVIRONMENTS)
+def environment(request: pytest.FixtureRequest) -> Watched:
+    return watched(request.param)
+
+
+def pager(of: Watched) -> dict[str, Any]:
+    (function,) = of.resources(STACK, "AWS::Lambda::Function")
+    return function
+
+
+def test_the_pager_may_do_this_and_nothing_else(environment: Watched) -> None:
+    name, account = environment.environment.name, environment.environment.account
+    secrets = f"arn:aws:secretsmanager:us-east-2:{account}:secret:neuron-fleet/{name}"
+
+    (policy,) = environment.resources(STACK, "AWS::IAM::Policy")
+    allowed = [
+        (statement["Effect"], _sorted(statement["Action"]), _subjects(statement["Resource"]))
+        for statement in policy["PolicyDocument"]["Statement"]
+    ]
+
+    assert allowed == [
+        ("Allow", ["logs:CreateLogStream", "logs:PutLogEvents"], ["PagerLogs"]),
+        ("Allow", ["sqs:SendMessage"], ["Undelivered"]),
+        ("Allow", ["logs:StartQuery"], ["NodeEvents"]),
+        ("Allow", ["logs:GetQueryResults", "logs:StopQuery"], ["*"]),
+        (
+            "Allow",
+            ["secretsmanager:GetSecretValue"],
+            [f"{secrets}/pagerduty-routing-key-??????", f"{secrets}/slack-webhook-??????"],
+        ),
+        (
+            "Allow",
+            ["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
+            ["PagesSent"],
+        ),
+    ]
+
+
+def test_the_pagers_role_brings_no_managed_policy(environment: Watched) -> None:
+    (role,) = environment.resources(STACK, "AWS::IAM::Role")
+
+    assert "ManagedPolicyArns" not in role
+    assert [statement["Principal"] for statement in role["AssumeRolePolicyDocument"]["Statement"]] == [
+        {"Service": "lambda.amazonaws.com"}
+    ]
+
+
+def test_the_pager_is_told_names_and_no_secret(environment: Watched) -> None:
+    variables = pager(environment)["Environment"]["Variables"]
+
+    assert set(variables) == {
+        "ENVIRONMENT",
+        "NODE_LOG_GROUP",
+        "PAGERDUTY_SECRET",
+        "SLACK_SECRET",
+        "RUNBOOKS_URL",
+        "IDEMPOTENCY_TABLE",
+        "LOG_LEVEL",
+    }
+    assert variables["SLACK_SECRET"] == environment.environment.paging.slack_secret
+
+
+def test_the_service_name_that_would_add_a_dimension_is_not_set(environment: Watched) -> None:
+    assert "POWERTOOLS_SERVICE_NAME" not in pager(environment)["Environment"]["Variables"]
+
+
+def test_the_pager_runs_on_arm_with_logs_in_json(environment: Watched) -> None:
+    function = pager(environment)
+
+    assert (function["Runtime"], function["Architectures"]) == ("python3.14", ["arm64"])
+    assert function["LoggingConfig"]["LogFormat"] == "JSON"
+    assert function["Handler"] == PAGER
+
+
+def test_the_powertools_layer_is_pinned(environment: Watched) -> None:
+    (layer,) = pager(environment)["Layers"]
+
+    assert re.fullmatch(
+        r"arn:aws:lambda:us-east-2:017000801446:layer:AWSLambdaPowertoolsPythonV3-python314-arm64:\d+", flatten(layer)
+    )
+
+
+def test_a_page_is_sent_once_because_the_table_remembers(environment: Watched) -> None:
+    (table,) = environment.resources(STACK, "AWS::DynamoDB::Table")
+
+    assert table["KeySchema"] == [{"AttributeName": "id", "KeyType": "HASH"}]
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "expiration", "Enabled": True}
+    assert table["SSESpecification"] == {"SSEEnabled": True}
+    assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+
+
+def test_both_topics_reach_the_pager_and_keep_what_they_cannot_deliver(environment: Watched) -> None:
+    subscriptions = environment.resources(STACK, "AWS::SNS::Subscription")
+
+    assert len({flatten(subscription["TopicArn"]) for subscription in subscriptions}) == 2
+    for subscription in subscriptions:
+        assert subscription["Protocol"] == "lambda"
+        assert "Undelivered" in flatten(subscription["RedrivePolicy"]["deadLetterTargetArn"])
+
+
+def test_a_page_that_the_pager_gives_up_on_is_kept(environment: Watched) -> None:
+    (queue,) = environment.resources(STACK, "AWS::SQS::Queue")
+
+    assert "Undelivered" in flatten(pager(environment)["DeadLetterConfig"]["TargetArn"])
+    assert (queue["SqsManagedSseEnabled"], queue["MessageRetentionPeriod"]) == (True, 14 * 86400)
+
+
+def test_the_code_asset_holds_the_domain_and_the_lambdas_only() -> None:
+    stage = watched("prod").stage
+    folders = {
+        frozenset(entry.name for entry in folder.iterdir())
+        for folder in Path(stage.asset_outdir).glob("asset.*")
+        if (folder / "lambdas").is_dir()
+    }
+
+    assert folders == {frozenset(PACKAGES)}
+
+
+def test_the_packages_of_the_asset_exist() -> None:
+    assert all((ROOT / package / "__init__.py").is_file() for package in PACKAGES)
+
+
+def _sorted(actions: str | list[str]) -> list[str]:
+    return sorted([actions] if isinstance(actions, str) else actions)
+
+
+def _subjects(resources: Any) -> list[str]:
+    """ARNs as they are; of a reference only the logical name that was given in the stack."""
+    known = ("PagerLogs", "Undelivered", "NodeEvents", "PagesSent")
+    texts = [flatten(resource) for resource in (resources if isinstance(resources, list) else [resources])]
+    return [next((name for name in known if name in text), text) for text in texts]
