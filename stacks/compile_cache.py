@@ -51,8 +51,9 @@ class CompileCacheStack(Stack):
             # Everything here can be compiled again, so it is not backed up.
             enable_automatic_backups=False,
             removal_policy=removal_policy(environment),
-            file_system_policy=_policy(),
         )
+        # Past the L2, which adds a statement of its own that lets everybody write who reaches a mount target.
+        _resource(self.file_system).file_system_policy = _policy()
         self.writer = self._access_point("Writer", WRITER_ID)
         self.reader = self._access_point("Reader", READER_ID)
 
@@ -82,6 +83,13 @@ class CompileCacheStack(Stack):
                 conditions={"StringEquals": {"elasticfilesystem:AccessPointArn": access_point.access_point_arn}},
             )
         )
+
+
+def _resource(file_system: efs.FileSystem) -> efs.CfnFileSystem:
+    resource = file_system.node.default_child
+    if not isinstance(resource, efs.CfnFileSystem):
+        raise TypeError(f"{file_system.node.path} has no file system resource")
+    return resource
 
 
 def _policy() -> iam.PolicyDocument:

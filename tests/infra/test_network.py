@@ -1,0 +1,68 @@
+"""The network: EFA's security group in both directions, private nodes, recorded flows."""
+
+import pytest
+
+from environments import loader
+from tests.support.templates import templates
+
+ENVIRONMENTS = loader.available()
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_efa_traffic_is_allowed_from_the_group_and_to_the_group(environment: str) -> None:
+    network = templates(environment)["network"]
+    group = network.resource("AWS::EC2::SecurityGroup", "EfaGroup")
+    itself = {"Fn::GetAtt": [group.logical_id, "GroupId"]}
+
+    (egress,) = network.resources("AWS::EC2::SecurityGroupEgress")
+    assert egress.properties["GroupId"] == egress.properties["DestinationSecurityGroupId"] == itself
+    assert egress.properties["IpProtocol"] == "-1"
+
+    ingress = network.resource("AWS::EC2::SecurityGroupIngress", "EfaGroup")
+    assert ingress.properties["GroupId"] == ingress.properties["SourceSecurityGroupId"] == itself
+    assert ingress.properties["IpProtocol"] == "-1"
+    assert group.properties["SecurityGroupEgress"][0]["CidrIp"] == "0.0.0.0/0"
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_no_security_group_lets_the_internet_in(environment: str) -> None:
+    for template in templates(environment).values():
+        for group in template.resources("AWS::EC2::SecurityGroup"):
+            assert all(rule.get("CidrIp") != "0.0.0.0/0" for rule in group.properties.get("SecurityGroupIngress", []))
+        for rule in template.resources("AWS::EC2::SecurityGroupIngress"):
+            assert "CidrIp" not in rule.properties
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_each_zone_of_the_file_has_a_node_subnet_without_public_addresses(environment: str) -> None:
+    subnets = templates(environment)["network"].resources("AWS::EC2::Subnet", "Vpc/Nodes")
+    zones = [subnet.properties["AvailabilityZone"] for subnet in subnets]
+    assert zones == list(loader.load(environment).network.availability_zones)
+    assert not any(subnet.properties["MapPublicIpOnLaunch"] for subnet in subnets)
+
+
+def test_a_production_zone_has_addresses_for_a_thousand_nodes_with_sixteen_cards() -> None:
+    subnets = templates("prod")["network"].resources("AWS::EC2::Subnet", "Vpc/Nodes")
+    masks = [int(subnet.properties["CidrBlock"].partition("/")[2]) for subnet in subnets]
+    assert all(2 ** (32 - mask) >= 1000 * 16 for mask in masks)
+
+
+def test_nodes_reach_what_they_need_without_leaving_the_network() -> None:
+    endpoints = templates("prod")["network"].resources("AWS::EC2::VPCEndpoint")
+    kinds: dict[str, set[str]] = {"Interface": set(), "Gateway": set()}
+    for endpoint in endpoints:
+        service = endpoint.properties["ServiceName"]
+        last = service if isinstance(service, str) else service["Fn::Join"][1][-1]
+        kinds[endpoint.properties["VpcEndpointType"]].add(last.removeprefix("com.amazonaws.us-east-2").lstrip("."))
+    assert kinds["Gateway"] == {"s3", "dynamodb"}
+    assert kinds["Interface"] == {
+        "ssm", "ssmmessages", "ec2messages", "logs", "monitoring", "ecr.api", "ecr.dkr", "ecs", "ecs-agent",
+        "ecs-telemetry", "sts",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_all_flows_are_recorded(environment: str) -> None:
+    flow_log = templates(environment)["network"].resource("AWS::EC2::FlowLog")
+    assert flow_log.properties["TrafficType"] == "ALL"
+    assert flow_log.properties["ResourceType"] == "VPC"
