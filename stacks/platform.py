@@ -24,6 +24,9 @@ class Platform(cdk.Stage):
             construct_id,
             env=cdk.Environment(account=environment.account, region=environment.region),
         )
+        # The VPC construct asks for the account's zones even when it is given them: this answers in place of a call.
+        zones = f"availability-zones:account={environment.account}:region={environment.region}"
+        self.node.set_context(zones, list(environment.network.availability_zones))
         for key, value in {"project": PROJECT, "environment": environment.name, "owner": environment.owner}.items():
             cdk.Tags.of(self).add(key, value)
         self.network = NetworkStack(self, "network", environment=environment)
