@@ -121,7 +121,7 @@ Fleet = Annotated[TrainingFleet | InferenceFleet, Field(discriminator="purpose")
 class Paging(_Model):
     """Where pages go. Secrets by name only; the values live in Secrets Manager.
 
-    The PagerDuty secret is JSON: ``{"routing_key": "...", "events_url": "..."}``, the URL only in the EU service region.
+    The PagerDuty secret is JSON: ``{"routing_key": "...", "events_url": "..."}``, the URL for the EU service region.
     The Slack secret is the incoming webhook's URL.
     """
 

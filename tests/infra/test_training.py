@@ -1,0 +1,89 @@
+"""Training on AWS Batch: the nodes, the queue, and a job that holds every device of every node."""
+
+from typing import Any
+
+import pytest
+
+from environments import loader
+from tests.support.templates import templates
+
+EACH = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).training_fleets]
+
+
+def container(environment: str, fleet: str) -> dict[str, Any]:
+    definition = templates(environment)["training"].resource("AWS::Batch::JobDefinition", f"{fleet}/")
+    (nodes,) = definition.properties["NodeProperties"]["NodeRangeProperties"]
+    found: dict[str, Any] = nodes["Container"]
+    return found
+
+
+def devices(environment: str, fleet: str) -> list[str]:
+    return [device["HostPath"] for device in container(environment, fleet)["LinuxParameters"]["Devices"]]
+
+
+def environment_of(environment: str, fleet: str) -> dict[str, str]:
+    return {variable["Name"]: variable["Value"] for variable in container(environment, fleet)["Environment"]}
+
+
+def test_a_trn2_job_holds_sixteen_neuron_and_sixteen_efa_devices() -> None:
+    neuron = [f"/dev/neuron{index}" for index in range(16)]
+    assert devices("prod", "trn2-frontier") == neuron + [f"/dev/infiniband/uverbs{index}" for index in range(16)]
+
+
+def test_a_trn1_job_holds_sixteen_neuron_and_eight_efa_devices() -> None:
+    neuron = [f"/dev/neuron{index}" for index in range(16)]
+    assert devices("prod", "trn1-pretrain") == neuron + [f"/dev/infiniband/uverbs{index}" for index in range(8)]
+    assert (
+        environment_of("prod", "trn1-pretrain").items() >= {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"}.items()
+    )
+
+
+def test_a_job_on_a_single_small_node_asks_for_no_efa() -> None:
+    assert devices("dev", "trn1-small") == ["/dev/neuron0"]
+    assert not any(name.startswith("FI_") for name in environment_of("dev", "trn1-small"))
+
+
+@pytest.mark.parametrize(("environment", "fleet"), EACH)
+def test_compilers_work_on_local_disk_and_the_shared_cache_is_read_only(environment: str, fleet: str) -> None:
+    job = container(environment, fleet)
+    volumes = {volume["Name"]: volume for volume in job["Volumes"]}
+    mounts = {mount["ContainerPath"]: mount for mount in job["MountPoints"]}
+    cache = environment_of(environment, fleet)["NEURON_COMPILE_CACHE_URL"]
+    assert "Host" in volumes[mounts[cache]["SourceVolume"]]
+    shared = mounts["/mnt/neuron-compile-cache"]
+    assert shared["ReadOnly"] is True
+    efs = volumes[shared["SourceVolume"]]["EfsVolumeConfiguration"]
+    assert efs["TransitEncryption"] == "ENABLED"
+    assert efs["AuthorizationConfig"]["Iam"] == "ENABLED"
+    assert "Reader" in str(efs["AuthorizationConfig"]["AccessPointId"])
+
+
+@pytest.mark.parametrize(("environment", "fleet"), EACH)
+def test_devices_may_pin_as_much_memory_as_they_need(environment: str, fleet: str) -> None:
+    assert container(environment, fleet)["Ulimits"] == [{"Name": "memlock", "SoftLimit": -1, "HardLimit": -1}]
+
+
+def test_a_queue_scales_from_nothing_to_the_whole_fleet_in_its_zone() -> None:
+    training = templates("prod")["training"]
+    nodes = training.resource("AWS::Batch::ComputeEnvironment", "trn1-pretrain/")
+    offered = nodes.properties["ComputeResources"]
+    assert (offered["MinvCpus"], offered["MaxvCpus"]) == (0, 16 * 128)
+    assert offered["Type"] == "EC2"
+    assert len(offered["Subnets"]) == 1
+    assert "SecurityGroupIds" not in offered
+    queue = training.resource("AWS::Batch::JobQueue", "trn1-pretrain/")
+    (order,) = queue.properties["ComputeEnvironmentOrder"]
+    assert nodes.logical_id in str(order["ComputeEnvironment"])
+
+
+def test_a_capacity_block_fleet_is_in_no_placement_group() -> None:
+    training = templates("prod")["training"]
+    for fleet, grouped in {"trn1-pretrain": True, "trn2-frontier": False}.items():
+        resources = training.resource("AWS::Batch::ComputeEnvironment", f"{fleet}/").properties["ComputeResources"]
+        assert ("PlacementGroup" in resources) is grouped
+
+
+def test_an_updated_environment_lets_running_jobs_finish() -> None:
+    for nodes in templates("prod")["training"].resources("AWS::Batch::ComputeEnvironment"):
+        assert nodes.properties["UpdatePolicy"] == {"TerminateJobsOnUpdate": False, "JobExecutionTimeoutMinutes": 360}
+        assert nodes.properties["ReplaceComputeEnvironment"] is False
