@@ -26,6 +26,7 @@ def rows(environment: Environment, alarms: Mapping[str, FleetAlarms]) -> list[Ro
                 [series(metrics.REPORT_AGE_SECONDS, "Maximum", name, f) for f in fleets],
             ),
             graph("Blind nodes", Unit.COUNT, [series(metrics.NODES_BLIND, "Sum", name, f) for f in fleets]),
+            graph("Hardware errors", Unit.COUNT, [series(metrics.HARDWARE_ERRORS, "Maximum", name, f) for f in fleets]),
         ),
         row(
             graph(
