@@ -25,6 +25,11 @@ def node_log_group(environment: str) -> str:
     return f"/{PROJECT}/{environment}/nodes"
 
 
+def topic_name(environment: str, severity: str) -> str:
+    """The topic that alarms of one severity speak to; the pager reads the severity off its name."""
+    return f"{PROJECT}-{environment}-{severity}"
+
+
 def parameter_path(environment: str, *parts: str) -> str:
     """An SSM parameter that nodes read at boot."""
     return "/" + "/".join((PROJECT, environment, *parts))

@@ -42,8 +42,8 @@ class ObservabilityStack(Stack):
             removal_policy=removal_policy(environment),
         )
         key = self._topic_key(environment)
-        self.page_topic = self._topic("Pages", key)
-        self.ticket_topic = self._topic("Tickets", key)
+        self.page_topic = self._topic("Pages", key, naming.topic_name(environment.name, Severity.PAGE))
+        self.ticket_topic = self._topic("Tickets", key, naming.topic_name(environment.name, Severity.TICKET))
         topics = {Severity.PAGE: self.page_topic, Severity.TICKET: self.ticket_topic}
         specs = environment_alarms(environment, endpoints)
         self.alarms = {
@@ -80,8 +80,8 @@ class ObservabilityStack(Stack):
         )
         return key
 
-    def _topic(self, construct_id: str, key: kms.IKey) -> sns.Topic:
-        topic = sns.Topic(self, construct_id, master_key=key, enforce_ssl=True)
+    def _topic(self, construct_id: str, key: kms.IKey, name: str) -> sns.Topic:
+        topic = sns.Topic(self, construct_id, topic_name=name, master_key=key, enforce_ssl=True)
         alarms = self.format_arn(
             service="cloudwatch", resource="alarm", resource_name="*", arn_format=ArnFormat.COLON_RESOURCE_NAME
         )

@@ -57,6 +57,12 @@ def test_topics_are_encrypted_with_a_rotated_key(environment: Watched) -> None:
     assert [key["EnableKeyRotation"] for key in keys] == [True]
 
 
+def test_the_pager_can_read_the_severity_off_a_topics_name(environment: Watched) -> None:
+    names = [topic["TopicName"] for topic in environment.resources(STACK, "AWS::SNS::Topic")]
+
+    assert names == [f"neuron-fleet-{environment.environment.name}-{severity}" for severity in ("page", "ticket")]
+
+
 def test_only_alarms_of_this_account_publish_and_only_over_tls(environment: Watched) -> None:
     account = environment.environment.account
     region = environment.environment.region

@@ -1,0 +1,120 @@
+"""Alarm specs as CloudWatch alarms, and fleets as the settings of their alarms."""
+
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from aws_cdk import aws_sns as sns
+
+from dashboards.alarms import FleetAlarms, alarm_settings, environment_alarms
+from environments.loader import load
+from environments.model import Environment, TrainingFleet
+from fleet.alarms import AlarmSettings, Severity, fleet_alarms
+from fleet.load_balancer import EndpointNames
+
+
+def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
+    """The properties of every alarm, by its key."""
+    stack = cdk.Stack(cdk.App(), "Alarms")
+    topics: dict[Severity, sns.ITopic] = {
+        severity: sns.Topic(stack, severity.value, topic_name=severity.value) for severity in Severity
+    }
+    FleetAlarms(stack, "fleet", specs=fleet_alarms(settings), topics=topics, runbooks_url="docs/runbooks")
+    found: dict[str, dict[str, Any]] = {}
+    for resource in assertions.Template.from_stack(stack).to_json()["Resources"].values():
+        properties = resource["Properties"]
+        if "AlarmName" in properties:
+            found[properties["AlarmName"].rpartition("/")[2]] = properties
+    return found
+
+
+@pytest.fixture(scope="module")
+def alarms() -> dict[str, dict[str, Any]]:
+    return rendered(AlarmSettings(environment="prod", fleet="trn1", purpose="training", nodes=16, minimum_nodes=16))
+
+
+def with_market(kind: str) -> Environment:
+    """The development environment, its training fleet bought another way."""
+    environment = load("dev")
+    markets = {str(fleet.market.kind): fleet.market for fleet in (*load("prod").fleets, *environment.fleets)}
+    (training,) = environment.training_fleets
+    return environment.model_copy(update={"fleets": (training.model_copy(update={"market": markets[kind]}),)})
+
+
+@pytest.mark.parametrize(("kind", "minimum"), [("reservation", 1), ("capacity-block", 1), ("on-demand", 0)])
+def test_a_training_fleet_scales_to_nothing_unless_it_is_paid_for_anyway(kind: str, minimum: int) -> None:
+    environment = with_market(kind)
+
+    assert alarm_settings(environment, environment.fleets[0]).minimum_nodes == minimum
+
+
+def test_an_inference_fleet_always_has_its_nodes() -> None:
+    environment = load("prod")
+    (fleet,) = environment.inference_fleets
+
+    assert alarm_settings(environment, fleet).minimum_nodes == fleet.nodes
+
+
+def test_thresholds_come_from_the_environment_file() -> None:
+    environment = load("prod")
+    fleet = next(fleet for fleet in environment.fleets if fleet.name == "trn2-frontier")
+    assert isinstance(fleet, TrainingFleet)
+
+    thresholds = alarm_settings(environment, fleet).thresholds
+
+    assert (thresholds.low_utilization_percent, thresholds.wasted_usd_per_node_hour) == (25, 10)
+
+
+def test_only_fleets_with_a_load_balancer_get_endpoint_alarms() -> None:
+    specs = environment_alarms(load("prod"), {"inf2-chat": EndpointNames("app/chat/1", "targetgroup/chat/1")})
+
+    endpoint = {
+        fleet: [spec.key for spec in of_fleet if spec.key.startswith("Endpoint")] for fleet, of_fleet in specs.items()
+    }
+    assert endpoint == {
+        "trn1-pretrain": [],
+        "trn2-frontier": [],
+        "inf2-chat": ["EndpointErrors", "EndpointLatencyP99"],
+    }
+
+
+def test_a_single_metric_is_rendered_with_its_own_dimensions_and_percentile(alarms: dict[str, Any]) -> None:
+    below = alarms["UtilizationBelowThreshold"]
+
+    assert (below["Namespace"], below["MetricName"], below["ExtendedStatistic"]) == (
+        "NeuronFleet",
+        "TensorEngineUtilizationWhenRunning",
+        "p10",
+    )
+    assert below["Dimensions"] == [{"Name": "Environment", "Value": "prod"}, {"Name": "Fleet", "Value": "trn1"}]
+    assert (below["DatapointsToAlarm"], below["EvaluationPeriods"], below["Period"]) == (12, 15, 60)
+    assert (below["ComparisonOperator"], below["TreatMissingData"]) == ("LessThanThreshold", "notBreaching")
+
+
+def test_an_expression_returns_one_series_over_named_metrics(alarms: dict[str, Any]) -> None:
+    expression, *queries = alarms["JobHang"]["Metrics"]
+
+    assert expression["Expression"] == "IF(running >= 1 AND completed < 1, 1, 0)"
+    assert {query["Id"]: (query["ReturnData"], query["MetricStat"]["Stat"]) for query in queries} == {
+        "running": (False, "Maximum"),
+        "completed": (False, "Maximum"),
+    }
+
+
+def test_a_fleet_that_always_has_nodes_breaches_when_it_is_silent(alarms: dict[str, Any]) -> None:
+    assert alarms["FleetBlind"]["TreatMissingData"] == "breaching"
+
+
+@pytest.mark.parametrize(
+    ("key", "topic"), [("LowUtilization", "page"), ("HardwareFault", "page"), ("NodeBlind", "ticket")]
+)
+def test_severity_chooses_the_topic(alarms: dict[str, Any], key: str, topic: str) -> None:
+    (action,) = alarms[key]["AlarmActions"]
+
+    assert action["Ref"].startswith(topic)
+
+
+def test_children_of_a_composite_have_no_action(alarms: dict[str, Any]) -> None:
+    assert "AlarmActions" not in alarms["WasteAboveThreshold"]
+    assert "OKActions" not in alarms["WasteAboveThreshold"]
