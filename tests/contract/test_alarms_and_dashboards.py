@@ -12,7 +12,7 @@ from dashboards.alarms import alarm_settings
 from fleet import load_balancer, metrics
 from fleet.alarms import endpoint_alarms, fleet_alarms
 from fleet.load_balancer import EndpointNames
-from tests.support.synthesis import ENVIRONMENTS, Json, Watched, dashboards, flatten, watched
+from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flatten, watched
 
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = ROOT / "docs" / "runbooks"

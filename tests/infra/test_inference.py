@@ -7,7 +7,7 @@ import pytest
 from environments.model import InferenceFleet
 from fleet.instances import instance_type
 from stacks.constructs.endpoint_task import SCRATCH
-from tests.support.synthesis import ENVIRONMENTS, Watched, flatten, watched
+from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
 
 STACK = "inference"
 

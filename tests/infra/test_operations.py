@@ -8,7 +8,8 @@ import pytest
 
 from stacks.constructs.python_function import PACKAGES, ROOT
 from stacks.operations import PAGER
-from tests.support.synthesis import ENVIRONMENTS, Watched, flatten, watched
+from tests.support.templates import platform
+from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
 
 STACK = "operations"
 
@@ -121,10 +122,9 @@ def test_a_page_that_the_pager_gives_up_on_is_kept(environment: Watched) -> None
 
 
 def test_the_code_asset_holds_the_domain_and_the_lambdas_only() -> None:
-    stage = watched("prod").stage
     folders = {
         frozenset(entry.name for entry in folder.iterdir())
-        for folder in Path(stage.asset_outdir).glob("asset.*")
+        for folder in Path(platform("prod").asset_outdir).glob("asset.*")
         if (folder / "lambdas").is_dir()
     }
 
