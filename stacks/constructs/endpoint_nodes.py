@@ -1,6 +1,6 @@
 """The ECS cluster of one endpoint and the nodes that make it up."""
 
-from aws_cdk import Acknowledgment, CrossStackReferences, ReferenceStrength, Validations
+from aws_cdk import Acknowledgment, Validations
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
@@ -61,8 +61,6 @@ class EndpointNodes(Construct):
         vpc: ec2.IVpc,
         launch_template: ec2.CfnLaunchTemplate,
     ) -> autoscaling.CfnAutoScalingGroup:
-        # An export in use cannot change its value, and the version changes with every release of the agent.
-        CrossStackReferences.of(launch_template).produce(ReferenceStrength.WEAK)
         # L1, as the launch template is: an L2 group would have to read its user data.
         group = autoscaling.CfnAutoScalingGroup(
             self,
