@@ -15,6 +15,12 @@ def alarm_name(environment: str, subject: str, alarm: str) -> str:
     return f"{environment}/{subject}/{alarm}"
 
 
+def split_alarm_name(name: str) -> tuple[str, str, str] | None:
+    """Environment, subject and key of an alarm that ``alarm_name`` composed; None for any other alarm."""
+    parts = name.split("/")
+    return (parts[0], parts[1], parts[2]) if len(parts) == 3 and all(parts) else None
+
+
 def dashboard_name(environment: str, audience: str) -> str:
     """The CloudWatch dashboard; letters, digits, dash and underscore only."""
     return f"{PROJECT}-{environment}-{audience}"

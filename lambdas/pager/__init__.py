@@ -1,0 +1,1 @@
+"""The pager: an alarm's transition becomes one readable page in PagerDuty and Slack."""

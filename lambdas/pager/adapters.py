@@ -1,0 +1,190 @@
+"""AWS as the pager sees it: the node events, the secrets, and the table of incidents.
+
+boto3 and botocore stay in this file; their errors leave it as the pager's own.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from pydantic import ValidationError
+
+from lambdas.pager.clients import LogsClient, SecretsClient, TableClient
+from lambdas.pager.errors import EnrichmentError, IncidentStoreError, SecretError
+from lambdas.pager.incident import Remembered
+from lambdas.pager.model import AlarmChange, NodeEvent, State
+
+# A page must not wait for AWS: one retry, and a slow answer counts as none.
+CONFIG: Final = Config(connect_timeout=1, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2})
+POLL_SECONDS: Final = 0.2
+# Lambda repeats an SNS delivery for up to 23 days before it gives up.
+REMEMBER: Final = timedelta(days=24)
+UNFINISHED: Final = frozenset({"Scheduled", "Running", "Unknown"})
+
+
+class Ticker(Protocol):
+    """Elapsed seconds, and a way to let some pass."""
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed moment."""
+
+    def sleep(self, seconds: float, /) -> None:
+        """Wait."""
+
+
+def logs_client() -> LogsClient:
+    """CloudWatch Logs with the pager's short timeouts."""
+    client: LogsClient = boto3.client("logs", config=CONFIG)
+    return client
+
+
+def secrets_client() -> SecretsClient:
+    """Secrets Manager with the pager's short timeouts."""
+    client: SecretsClient = boto3.client("secretsmanager", config=CONFIG)
+    return client
+
+
+def table_client() -> TableClient:
+    """DynamoDB with the pager's short timeouts."""
+    client: TableClient = boto3.client("dynamodb", config=CONFIG)
+    return client
+
+
+class NodeEventQuery:
+    """Reads node events with one Logs Insights query, within ``budget`` seconds."""
+
+    def __init__(self, logs: LogsClient, log_group: str, ticker: Ticker, budget: float = 5.0) -> None:
+        self._logs, self._log_group, self._ticker, self._budget = logs, log_group, ticker, budget
+
+    def read(self, query: str, start: datetime, end: datetime) -> list[NodeEvent]:
+        """The events of [start, end] that ``query`` finds; a line that is not a node event is left out.
+
+        Raises:
+            EnrichmentError: the query could not be started, failed, or took longer than the budget.
+        """
+        deadline = self._ticker.monotonic() + self._budget
+        try:
+            query_id = self._logs.start_query(
+                logGroupName=self._log_group,
+                startTime=int(start.timestamp()),
+                endTime=int(end.timestamp()),
+                queryString=query,
+            )["queryId"]
+            rows = self._wait(query_id, deadline)
+        except (BotoCoreError, ClientError) as error:
+            raise EnrichmentError(f"the log query failed ({_reason(error)})") from error
+        return [event for row in rows if (event := _event(row)) is not None]
+
+    def _wait(self, query_id: str, deadline: float) -> list[list[dict[str, str]]]:
+        while True:
+            answer = self._logs.get_query_results(queryId=query_id)
+            if answer["status"] == "Complete":
+                rows: list[list[dict[str, str]]] = answer["results"]
+                return rows
+            if answer["status"] not in UNFINISHED:
+                raise EnrichmentError(f"the log query ended as {answer['status']}")
+            if self._ticker.monotonic() + POLL_SECONDS > deadline:
+                self._logs.stop_query(queryId=query_id)
+                raise EnrichmentError(f"the log query took longer than {self._budget:g} s")
+            self._ticker.sleep(POLL_SECONDS)
+
+
+class Secrets:
+    """Secret values by name, read for each page, so that a rotated secret is used at once."""
+
+    def __init__(self, secretsmanager: SecretsClient) -> None:
+        self._client = secretsmanager
+
+    def read(self, name: str) -> str:
+        """The secret's text.
+
+        Raises:
+            SecretError: there is no such secret, or it holds no text.
+        """
+        try:
+            answer = self._client.get_secret_value(SecretId=name)
+        except (BotoCoreError, ClientError) as error:
+            raise SecretError(f"secret {name} cannot be read ({_reason(error)})") from error
+        text = answer.get("SecretString", "")
+        if not text:
+            raise SecretError(f"secret {name} holds no text")
+        return str(text)
+
+
+class IncidentTable:
+    """The newest transition of each alarm, in the table that also holds the idempotency records."""
+
+    def __init__(self, dynamodb: TableClient, table: str, now: Callable[[], float]) -> None:
+        self._client, self._table, self._now = dynamodb, table, now
+
+    def last(self, alarm_arn: str) -> Remembered | None:
+        """What is remembered of an alarm.
+
+        Raises:
+            IncidentStoreError: the table did not answer.
+        """
+        try:
+            answer = self._client.get_item(TableName=self._table, Key=_key(alarm_arn), ConsistentRead=True)
+        except (BotoCoreError, ClientError) as error:
+            raise IncidentStoreError(f"table {self._table} cannot be read ({_reason(error)})") from error
+        return _remembered(answer["Item"]) if "Item" in answer else None
+
+    def remember(self, change: AlarmChange, opened_at: datetime | None) -> bool:
+        """Keep ``change`` as the newest transition; False when a newer one is there already.
+
+        Raises:
+            IncidentStoreError: the table did not answer.
+        """
+        item = {
+            **_key(change.arn),
+            "state": {"S": change.state},
+            "changed_at": {"S": change.changed_at_text},
+            "expiration": {"N": str(int(self._now() + REMEMBER.total_seconds()))},
+        }
+        if opened_at is not None:
+            item["opened_at"] = {"S": opened_at.isoformat()}
+        try:
+            self._client.put_item(
+                TableName=self._table,
+                Item=item,
+                ConditionExpression="attribute_not_exists(id) OR changed_at <= :changed_at",
+                ExpressionAttributeValues={":changed_at": {"S": change.changed_at_text}},
+            )
+        except ClientError as error:
+            if _reason(error) == "ConditionalCheckFailedException":
+                return False
+            raise IncidentStoreError(f"table {self._table} cannot be written ({_reason(error)})") from error
+        except BotoCoreError as error:
+            raise IncidentStoreError(f"table {self._table} cannot be written ({_reason(error)})") from error
+        return True
+
+
+def _event(row: list[dict[str, str]]) -> NodeEvent | None:
+    message = next((field["value"] for field in row if field["field"] == "@message"), "")
+    try:
+        return NodeEvent.model_validate_json(message)
+    except ValidationError:
+        return None
+
+
+def _key(alarm_arn: str) -> dict[str, dict[str, str]]:
+    return {"id": {"S": f"incident#{alarm_arn}"}}
+
+
+def _remembered(item: Mapping[str, Mapping[str, str]]) -> Remembered:
+    opened = item.get("opened_at")
+    return Remembered(
+        State(item["state"]["S"]),
+        datetime.fromisoformat(item["changed_at"]["S"]),
+        datetime.fromisoformat(opened["S"]) if opened else None,
+    )
+
+
+def _reason(error: BotoCoreError | ClientError) -> str:
+    """The error's code or class, never its text: a text may repeat what was sent."""
+    if isinstance(error, ClientError):
+        return str(error.response.get("Error", {}).get("Code", "unknown"))
+    return type(error).__name__

@@ -1,0 +1,39 @@
+"""The AWS calls that the pager makes, as types: what boto3's clients, made at run time, are known to answer."""
+
+from typing import Any, Protocol
+
+
+class LogsClient(Protocol):
+    """CloudWatch Logs."""
+
+    def start_query(self, **request: object) -> dict[str, Any]:
+        """StartQuery."""
+
+    def get_query_results(self, **request: object) -> dict[str, Any]:
+        """GetQueryResults."""
+
+    def stop_query(self, **request: object) -> dict[str, Any]:
+        """StopQuery."""
+
+
+class SecretsClient(Protocol):
+    """Secrets Manager."""
+
+    def get_secret_value(self, **request: object) -> dict[str, Any]:
+        """GetSecretValue."""
+
+
+class TableClient(Protocol):
+    """DynamoDB."""
+
+    def get_item(self, **request: object) -> dict[str, Any]:
+        """GetItem."""
+
+    def put_item(self, **request: object) -> dict[str, Any]:
+        """PutItem."""
+
+    def update_item(self, **request: object) -> dict[str, Any]:
+        """UpdateItem."""
+
+    def delete_item(self, **request: object) -> dict[str, Any]:
+        """DeleteItem."""

@@ -1,0 +1,164 @@
+"""What the node events of the last minutes say about an alarm: nodes worst first, their states, the dollars. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Final
+
+from lambdas.pager.model import NodeEvent, Price, SeenError
+
+MINUTE: Final = timedelta(minutes=1)
+# Contract of the node states: three missing reports make a node blind.
+SILENT_AFTER: Final = 3 * MINUTE
+# The breach began where waste first reached half of what it is now: early minutes of a slide would hide it, and the
+# few percent that a healthy fleet is below its target would move it to the start of the window.
+BREACH_SHARE: Final = 0.5
+NO_EVENT: Final = "NO EVENT"
+BLIND: Final = "BLIND"
+FAULT: Final = "FAULT"
+BLINDNESS_ALARMS: Final = frozenset({"FleetBlind", "NodeBlind"})
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """A state that a node kept, from ``start`` on."""
+
+    state: str
+    start: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node at the time of the alarm. ``usd_per_hour`` is what it loses now, None where nothing says it."""
+
+    last: NodeEvent
+    state: str
+    spells: tuple[Spell, ...]
+    errors: tuple[SeenError, ...]
+    usd_per_hour: float | None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nobody knows what the node does."""
+        return self.state in {NO_EVENT, BLIND}
+
+    @property
+    def utilization(self) -> float | None:
+        """Percent: of the tensor engines where the tools report FLOPs, else of the cores' time."""
+        measured = self.last.tensor_engine_utilization
+        return self.last.neuron_core_utilization if measured is None else measured
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known. ``usd_since`` counts from ``began``; both are None when no node reported a loss."""
+
+    nodes: tuple[Node, ...]
+    began: datetime | None
+    usd_per_hour: float | None
+    usd_since: float | None
+
+    @property
+    def price(self) -> Price | None:
+        """The price behind the dollars: that of the worst node that has one."""
+        return next((node.last.price for node in self.nodes if node.last.price), None)
+
+    @property
+    def jobs(self) -> tuple[tuple[str, str], ...]:
+        """(job, owner) of the nodes, worst node's first, each once."""
+        return tuple(dict.fromkeys((_job(node.last), node.last.owner or "no owner known") for node in self.nodes))
+
+
+def collect(events: Iterable[NodeEvent], alarm_key: str, at: datetime) -> Evidence:
+    """The evidence for ``alarm_key`` that changed state ``at``; twins and later events are left out."""
+    unique = {(event.node, event.boot_id, event.seq): event for event in events if event.minute <= at}
+    ordered = sorted(unique.values(), key=lambda event: (event.node, event.minute, event.seq))
+    histories = [tuple(history) for _, history in groupby(ordered, key=lambda event: event.node)]
+    nodes = [(_node(history, at), history) for history in histories]
+    if alarm_key in BLINDNESS_ALARMS:
+        # Only the silent nodes are the matter; should none be silent any more, all of them are shown.
+        nodes = [(node, history) for node, history in nodes if node.is_silent] or nodes
+    began, since = _breach([history for _, history in nodes], at)
+    known = [node.usd_per_hour for node, _ in nodes if node.usd_per_hour is not None]
+    worst_first = tuple(sorted((node for node, _ in nodes), key=_badness))
+    return Evidence(worst_first, began, sum(known) if known else None, since)
+
+
+def loss(event: NodeEvent) -> float | None:
+    """USD an hour that the node loses in a minute: all of its price while faulty or blind, else its measured waste."""
+    if event.state in {FAULT, BLIND}:
+        return _price(event)
+    return event.wasted_usd_per_hour
+
+
+def _price(event: NodeEvent) -> float | None:
+    if event.cost_usd_per_hour is not None:
+        return event.cost_usd_per_hour
+    return event.price.usd_per_hour if event.price else None
+
+
+def _job(event: NodeEvent) -> str:
+    if event.job_name and event.job and event.job_name != event.job:
+        return f"{event.job_name} ({event.job})"
+    return event.job_name or event.job or "no job known"
+
+
+def _gone(last: NodeEvent, minute: datetime) -> bool:
+    return minute - last.minute > SILENT_AFTER
+
+
+def _node(history: Sequence[NodeEvent], at: datetime) -> Node:
+    last = history[-1]
+    spells: list[Spell] = []
+    for event in history:
+        if not spells or spells[-1].state != event.state:
+            spells.append(Spell(event.state, event.minute))
+    if _gone(last, at):
+        spells.append(Spell(NO_EVENT, last.minute + MINUTE))
+    errors = tuple(dict.fromkeys(error for event in history for error in event.hardware_errors))
+    return Node(last, spells[-1].state, tuple(spells), errors, _loss_at(history, at, at))
+
+
+def _loss_at(history: Sequence[NodeEvent], minute: datetime, at: datetime) -> float | None:
+    """The loss in ``minute``; the last known one is carried on, and a node that fell silent loses its price."""
+    past = [event for event in history if event.minute <= minute]
+    if not past:
+        return None
+    if past[-1] is history[-1] and minute > past[-1].minute and _gone(past[-1], at):
+        return _price(past[-1])
+    return loss(past[-1])
+
+
+def _breach(histories: Sequence[Sequence[NodeEvent]], at: datetime) -> tuple[datetime | None, float | None]:
+    """When the present loss began, and the USD lost since then."""
+    if not histories:
+        return None, None
+    minute = at.replace(second=0, microsecond=0)
+    first = min(history[0].minute for history in histories)
+    now = _total(histories, minute, at)
+    if now <= 0:
+        return None, None
+    began, lost = minute, 0.0
+    while minute - MINUTE >= first:
+        minute -= MINUTE
+        rate = _total(histories, minute, at)
+        if rate < BREACH_SHARE * now:
+            break
+        began, lost = minute, lost + rate / 60
+    return began, lost
+
+
+def _total(histories: Sequence[Sequence[NodeEvent]], minute: datetime, at: datetime) -> float:
+    return sum(_loss_at(history, minute, at) or 0.0 for history in histories)
+
+
+def _badness(node: Node) -> tuple[bool, bool, bool, float, float, str]:
+    return (
+        node.state != FAULT,
+        not node.errors,
+        not node.is_silent,
+        -(node.usd_per_hour or 0.0),
+        node.utilization if node.utilization is not None else 100.0,
+        node.last.node,
+    )

@@ -1,0 +1,91 @@
+"""The Lambda entry point of the pager: an SNS event in, messages out, and an error when a destination took none.
+
+Importing this module reads no environment variable and calls nothing.
+"""
+
+import time
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import ValidationError
+
+from lambdas.pager import service, settings
+from lambdas.pager.adapters import IncidentTable, NodeEventQuery, Secrets, logs_client, secrets_client, table_client
+from lambdas.pager.delivery import HttpPoster
+from lambdas.pager.errors import DeliveryError
+from lambdas.pager.model import AlarmChange, Severity, SnsEvent
+from lambdas.pager.once import Once
+from lambdas.pager.service import Outcome, World
+from lambdas.shared.metrics import ENRICHMENT_FAILED, PAGES_FAILED, PAGES_SENT
+from lambdas.shared.observability import emit, logger
+
+FUNCTION = "pager"
+
+
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> None:
+    """Deliver the pages of an SNS event; raise when one was not delivered, so that Lambda repeats the event."""
+    log = logger(FUNCTION)
+    log.clear_state()
+    log.append_keys(request_id=context.aws_request_id)
+    _once().register(context)
+    undelivered: list[str] = []
+    for record in SnsEvent.model_validate(event).records:
+        try:
+            change = AlarmChange.model_validate_json(record.sns.message)
+        except ValidationError:
+            log.exception("message is not an alarm transition", topic=record.sns.topic_arn)
+            emit(PAGES_FAILED, 1, _settings().environment, reason="malformed")
+            undelivered.append("a message that is not an alarm transition")
+            continue
+        undelivered += _page(change, record.sns.severity)
+    if undelivered:
+        raise DeliveryError("; ".join(undelivered))
+
+
+def _page(change: AlarmChange, severity: Severity) -> list[str]:
+    outcome = service.handle(change, severity, _settings(), _world())
+    _report(outcome, change)
+    return [f"{change.name} to {destination}: {reason}" for destination, reason in (outcome.failed or {}).items()]
+
+
+def _report(outcome: Outcome, change: AlarmChange) -> None:
+    environment, alarm = _settings().environment, change.name
+    log = logger(FUNCTION)
+    log.info(
+        "transition handled",
+        alarm=alarm,
+        state=change.state,
+        changed_at=change.changed_at_text,
+        sent=outcome.sent,
+        already_sent=outcome.repeated,
+    )
+    if outcome.page and outcome.page.enrichment_problem:
+        log.warning("page is bare", alarm=alarm, reason=outcome.page.enrichment_problem)
+        emit(ENRICHMENT_FAILED, 1, environment, alarm=alarm)
+    for destination in outcome.sent:
+        emit(PAGES_SENT, 1, environment, destination=destination, alarm=alarm)
+    for destination, reason in (outcome.failed or {}).items():
+        log.error("page not delivered", alarm=alarm, destination=destination, reason=reason)
+        emit(PAGES_FAILED, 1, environment, destination=destination, alarm=alarm)
+
+
+@cache
+def _settings() -> settings.Settings:
+    return settings.load()
+
+
+@cache
+def _once() -> Once:
+    return Once(table_client(), _settings().idempotency_table)
+
+
+@cache
+def _world() -> World:
+    return World(
+        events=NodeEventQuery(logs_client(), _settings().node_log_group, time),
+        incidents=IncidentTable(table_client(), _settings().idempotency_table, time.time),
+        secret=Secrets(secrets_client()).read,
+        post=HttpPoster(time.sleep).post,
+        once=_once().run,
+    )

@@ -1,0 +1,136 @@
+"""The page itself: what both destinations say, before either gives it its own shape. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from fleet import naming
+from lambdas.pager.evidence import Evidence, Node
+from lambdas.pager.incident import Incident
+from lambdas.pager.links import Links
+from lambdas.pager.model import AlarmChange, Severity, State
+
+NODES_SHOWN: Final = 5
+SPELLS_SHOWN: Final = 4
+_LINKS: Final = re.compile(r"(?:runbook:?\s*)?(?:https?://\S+|\S+/\S+\.md\b)\.?", re.IGNORECASE)
+_WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One transition, ready to be told. ``evidence`` is None when ``enrichment_problem`` says why."""
+
+    environment: str
+    change: AlarmChange
+    severity: Severity
+    incident: Incident
+    links: Links
+    evidence: Evidence | None = None
+    enrichment_problem: str | None = None
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether this is the good news."""
+        return self.change.state is State.OK
+
+    @property
+    def since(self) -> datetime:
+        """When it began: by the node events, else when the incident was opened, else the transition."""
+        if self.evidence and self.evidence.began and not self.is_resolved:
+            return self.evidence.began
+        return self.incident.opened_at or self.change.changed_at
+
+    @property
+    def subject(self) -> str:
+        """``prod/trn1-pretrain``, or the environment and the alarm's own name."""
+        split = naming.split_alarm_name(self.change.name)
+        return f"{split[0]}/{split[1]}" if split else self.environment
+
+    @property
+    def what(self) -> str:
+        """What is wrong, in words: ``Low utilization``."""
+        split = naming.split_alarm_name(self.change.name)
+        return _WORDS.sub(" ", split[2]).capitalize() if split else self.change.name
+
+
+def title(page: Page) -> str:
+    """Severity, environment/fleet, what is wrong, since when."""
+    if page.is_resolved:
+        opened = page.incident.opened_at
+        lasted = f" after {duration(page.change.changed_at - opened)}" if opened else ""
+        return f"RESOLVED {page.subject}: {page.what}{lasted}"
+    over = " (already over)" if page.incident.is_over else ""
+    return f"{page.severity.upper()} {page.subject}: {page.what} since {clock(page.since)}{over}"
+
+
+def summary(page: Page) -> str:
+    """The alarm's first sentence: what is wrong."""
+    return _sentences(page)[0]
+
+
+def action(page: Page) -> str:
+    """The rest of the alarm's description: what a person should do first."""
+    return _sentences(page)[1] or "Open the runbook."
+
+
+def _sentences(page: Page) -> tuple[str, str]:
+    text = " ".join(_LINKS.sub("", page.change.description).split())
+    first, _, rest = text.partition(". ")
+    return (first.removesuffix(".") + "." if first else f"{page.what}."), rest
+
+
+def money(page: Page) -> str | None:
+    """Dollars an hour and since the breach, with the price behind them; None when no node event says it."""
+    evidence = page.evidence
+    if evidence is None or evidence.usd_per_hour is None:
+        return None
+    text = f"${evidence.usd_per_hour:,.2f} an hour wasted"
+    if evidence.usd_since is not None and evidence.began is not None:
+        text += f", ${evidence.usd_since:,.2f} since {clock(evidence.began)}"
+    if price := evidence.price:
+        text += f" (${price.usd_per_hour:,.2f} per node-hour, {price.kind}, {price.source}, as of {price.as_of})"
+    return text
+
+
+def jobs(page: Page) -> str | None:
+    """Job and owner, worst node's first."""
+    if not page.evidence or not page.evidence.jobs:
+        return None
+    return "; ".join(f"{job}, owner {owner}" for job, owner in page.evidence.jobs[:NODES_SHOWN])
+
+
+def node_lines(page: Page) -> Iterator[str]:
+    """One line for each of the worst nodes, then how many more there are."""
+    nodes = page.evidence.nodes if page.evidence else ()
+    for node in nodes[:NODES_SHOWN]:
+        yield _node_line(node)
+    if len(nodes) > NODES_SHOWN:
+        yield f"and {len(nodes) - NODES_SHOWN} more"
+
+
+def _node_line(node: Node) -> str:
+    facts = [node.last.instance_type] if node.last.instance_type else []
+    if node.utilization is not None and not node.is_silent:
+        facts.append(f"{node.utilization:.0f} % utilization")
+    if node.usd_per_hour is not None:
+        facts.append(f"${node.usd_per_hour:,.2f}/h")
+    facts += [
+        f"{error.kind}{'' if error.device is None else f' on device {error.device}'}: {error.action}"
+        for error in node.errors
+    ]
+    spells = node.spells[-SPELLS_SHOWN:]
+    timeline = " → ".join(f"{spell.state} {spell.start.astimezone(UTC):%H:%M}" for spell in spells)
+    return f"{node.last.node}: {', '.join([*facts, timeline])}"
+
+
+def clock(moment: datetime) -> str:
+    """``2026-11-21 03:41 UTC``."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def duration(span: timedelta) -> str:
+    """``1 h 05 min``."""
+    hours, minutes = divmod(max(0, int(span.total_seconds())) // 60, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min"

@@ -1,0 +1,67 @@
+"""A page as a Slack incoming-webhook message: a header, facts, nodes, what to do, links.
+
+Limits that Slack documents: header 150 characters, a section's text 3,000, a field's 2,000.
+"""
+
+from typing import Final, TypedDict
+
+from lambdas.pager import page as wording
+from lambdas.pager.page import Page
+
+HEADER_LIMIT: Final = 150
+TEXT_LIMIT: Final = 2900
+
+Block = dict[str, object]
+
+
+class SlackMessage(TypedDict):
+    """``text`` is what a notification and a screen reader get."""
+
+    text: str
+    blocks: list[Block]
+
+
+def message(page: Page) -> SlackMessage:
+    """The message of ``page``."""
+    title = wording.title(page)
+    blocks: list[Block] = [{"type": "header", "text": {"type": "plain_text", "text": title[:HEADER_LIMIT]}}]
+    blocks += [_section(text) for text in _paragraphs(page)]
+    blocks.append(_section(_links(page)))
+    return {"text": title, "blocks": blocks}
+
+
+def _paragraphs(page: Page) -> list[str]:
+    if page.is_resolved:
+        return [f"{escape(page.what)} is over since {wording.clock(page.change.changed_at)}."]
+    paragraphs = [escape(wording.summary(page)), _facts(page)]
+    nodes = "\n".join(f"• {escape(line)}" for line in wording.node_lines(page))
+    if nodes:
+        paragraphs.append(f"*Nodes, worst first*\n{nodes}")
+    if page.enrichment_problem:
+        paragraphs.append(f"_Nodes, job and dollars are missing: {escape(page.enrichment_problem)}_")
+    paragraphs.append(f"*What to do first*\n{escape(wording.action(page))}")
+    return [text for text in paragraphs if text]
+
+
+def _facts(page: Page) -> str:
+    facts = [("Job", wording.jobs(page)), ("Money", wording.money(page)), ("Numbers", page.change.reason)]
+    return "\n".join(f"*{name}:* {escape(text)}" for name, text in facts if text)
+
+
+def _links(page: Page) -> str:
+    named = [
+        ("Runbook", page.links.runbook),
+        ("Dashboard", page.links.dashboard),
+        ("Log query", page.links.log_query),
+    ]
+    # A relative runbook (of an environment without a web server) cannot be a link.
+    return " · ".join(f"<{url}|{name}>" if "://" in url else f"{name}: {url}" for name, url in named if url)
+
+
+def _section(text: str) -> Block:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text[:TEXT_LIMIT]}}
+
+
+def escape(text: str) -> str:
+    """Slack's three control characters; what nodes and alarms say must not mention @channel or forge a link."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

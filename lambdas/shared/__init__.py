@@ -1,0 +1,1 @@
+"""What every function shares: how it logs and how it counts."""

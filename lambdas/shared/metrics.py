@@ -1,0 +1,24 @@
+"""The metrics that functions publish about themselves: each name is written here and nowhere else.
+
+They have their own namespace, because they say how the platform's own machinery does, not how a fleet does. All carry
+one dimension, the environment, so that one alarm sees every series; what else is known travels as metadata.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+NAMESPACE: Final = "NeuronFleet/Operations"
+ENVIRONMENT: Final = "Environment"
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsMetric:
+    """A count of events; ``meaning`` is for the person who wonders what the number says."""
+
+    name: str
+    meaning: str
+
+
+PAGES_SENT: Final = OperationsMetric("PagesSent", "messages that a destination accepted")
+PAGES_FAILED: Final = OperationsMetric("PagesFailed", "messages that a destination did not take after all attempts")
+ENRICHMENT_FAILED: Final = OperationsMetric("EnrichmentFailed", "pages that went out without nodes, job and dollars")
