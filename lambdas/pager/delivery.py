@@ -14,16 +14,13 @@ TIMEOUT: Final = urllib3.Timeout(connect=2.0, read=5.0)
 BACKOFF_SECONDS: Final = (0.5, 1.5)
 TRY_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
-# At DEBUG urllib3 writes the path of each request into the log, and Slack's path is the secret.
-logging.getLogger("urllib3").setLevel(logging.WARNING)
-
-Post = Callable[[str, Mapping[str, object]], None]
-
 
 class HttpPoster:
     """Posts JSON. ``sleep`` waits between attempts."""
 
     def __init__(self, sleep: Callable[[float], None]) -> None:
+        # At DEBUG urllib3 writes the path of each request into the log, and Slack's path is the secret.
+        logging.getLogger("urllib3").setLevel(logging.WARNING)
         self._pool = urllib3.PoolManager(timeout=TIMEOUT, retries=False)
         self._sleep = sleep
 
@@ -57,3 +54,7 @@ class HttpPoster:
         except (urllib3.exceptions.HTTPError, ValueError) as error:
             return 0, type(error).__name__
         return response.status, f"HTTP {response.status}"
+
+    def close(self) -> None:
+        """Close the connections that are kept for the next page."""
+        self._pool.clear()

@@ -1,0 +1,1 @@
+"""Fakes and factories that several tests use."""

@@ -1,0 +1,160 @@
+"""Alarm messages, node events and a whole pager over fakes."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
+
+from lambdas.pager import service, settings
+from lambdas.pager.adapters import IncidentTable, NodeEventQuery, Secrets
+from lambdas.pager.errors import DeliveryError
+from lambdas.pager.model import AlarmChange, NodeEvent, Severity
+from lambdas.pager.once import Once
+from lambdas.pager.service import Outcome, World
+from tests.support.aws_fakes import FakeLogs, FakeSecrets, FakeTable, FakeTicker
+
+ALARMS = Path(__file__).parent.parent / "unit/lambdas/pager/alarms"
+# The minute of the alarms' StateChangeTime.
+AT = datetime(2026, 11, 21, 3, 41, tzinfo=UTC)
+SLACK_URL = "https://hooks.slack.test/services/T000/B000/s3cr3t-path"
+ROUTING_KEY = "r0ut1ng-k3y"
+ENVIRON = {
+    "ENVIRONMENT": "prod",
+    "NODE_LOG_GROUP": "/neuron-fleet/prod/nodes",
+    "PAGERDUTY_SECRET": "prod/pagerduty",
+    "SLACK_SECRET": "prod/slack",
+    "RUNBOOKS_URL": "https://runbooks.test/docs/runbooks",
+    "IDEMPOTENCY_TABLE": "pages",
+}
+
+
+def alarm_message(shape: str = "metric", **changes: Any) -> str:
+    return json.dumps({**json.loads((ALARMS / f"{shape}.json").read_text()), **changes})
+
+
+def alarm_change(shape: str = "metric", **changes: Any) -> AlarmChange:
+    return AlarmChange.model_validate_json(alarm_message(shape, **changes))
+
+
+def ok(at: str = "2026-11-21T04:23:12.000+0000", **changes: Any) -> AlarmChange:
+    return alarm_change(**{"NewStateValue": "OK", "OldStateValue": "ALARM", "StateChangeTime": at, **changes})
+
+
+def sns_event(message: str, topic: str = "neuron-fleet-prod-page") -> dict[str, Any]:
+    sns = {
+        "Type": "Notification",
+        "MessageId": "95df01b4-ee98-5cb9-9903-4c221d41eb5e",
+        "TopicArn": f"arn:aws:sns:us-east-2:111122223333:{topic}",
+        "Subject": "ALARM",
+        "Message": message,
+        "Timestamp": "2026-11-21T03:41:12.500Z",
+        "SignatureVersion": "1",
+        "MessageAttributes": {},
+    }
+    return {"Records": [{"EventSource": "aws:sns", "EventVersion": "1.0", "Sns": sns}]}
+
+
+def node_event(node: str = "i-0a", minutes_ago: int = 1, **fields: Any) -> dict[str, Any]:
+    """One node's event, ``minutes_ago`` before the alarm."""
+    minute = AT - timedelta(minutes=minutes_ago)
+    return {
+        "schema": 1,
+        "environment": "prod",
+        "fleet": "trn1-pretrain",
+        "node": node,
+        "instance_type": "trn1.32xlarge",
+        "job": "llama-8",
+        "job_name": "llama-pretrain",
+        "owner": "foundation-models",
+        "state": "RUNNING",
+        "seq": 1000 - minutes_ago,
+        "boot_id": f"boot-{node}",
+        "minute": minute.isoformat().replace("+00:00", "Z"),
+        "cost_usd_per_hour": 21.5,
+        "price": {"usd_per_hour": 21.5, "kind": "on-demand", "source": "AWS price list", "as_of": "2026-11-01"},
+        **fields,
+    }
+
+
+def history(node: str, states: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Events of a node; ``states`` maps minutes ago to the fields that hold from then on."""
+    fields: Mapping[str, Any] = {}
+    events = []
+    for ago in range(max(states), 0, -1):
+        fields = states.get(ago, fields)
+        events.append(node_event(node, ago, **fields))
+    return events
+
+
+def parsed(*events: Mapping[str, Any]) -> list[NodeEvent]:
+    return [NodeEvent.model_validate(event) for event in events]
+
+
+class LambdaContext(PowertoolsContext):
+    """One invocation with half a minute left."""
+
+    def __init__(self) -> None:
+        self._function_name = "pager"
+        self._aws_request_id = "3f2a1b60-0000-4000-8000-000000000000"
+
+    @staticmethod
+    def get_remaining_time_in_millis() -> int:
+        return 30_000
+
+
+@dataclass
+class Inbox:
+    """What was posted; a URL that contains a text of ``refuses`` is refused."""
+
+    posts: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    refuses: set[str] = field(default_factory=set)
+
+    def post(self, url: str, body: Mapping[str, Any]) -> None:
+        if any(text in url for text in self.refuses):
+            raise DeliveryError("refused with HTTP 500")
+        self.posts.append((url, body))
+
+    @property
+    def slack(self) -> list[Mapping[str, Any]]:
+        return [body for url, body in self.posts if "slack" in url]
+
+    @property
+    def pagerduty(self) -> list[Mapping[str, Any]]:
+        return [body for url, body in self.posts if "pagerduty" in url]
+
+
+@dataclass
+class Pager:
+    """The service over fakes."""
+
+    logs: FakeLogs = field(default_factory=FakeLogs)
+    table: FakeTable = field(default_factory=FakeTable)
+    inbox: Inbox = field(default_factory=Inbox)
+    ticker: FakeTicker = field(default_factory=FakeTicker)
+    secrets: FakeSecrets = field(
+        default_factory=lambda: FakeSecrets(
+            {"prod/pagerduty": json.dumps({"routing_key": ROUTING_KEY}), "prod/slack": SLACK_URL}
+        )
+    )
+
+    def world(self) -> World:
+        once = Once(self.table, "pages")
+        once.register(LambdaContext())
+        return World(
+            events=NodeEventQuery(self.logs, "/neuron-fleet/prod/nodes", self.ticker),
+            incidents=IncidentTable(self.table, "pages", AT.timestamp),
+            secret=Secrets(self.secrets).read,
+            post=self.inbox.post,
+            once=once.run,
+        )
+
+    def seen(self, *events: Mapping[str, Any]) -> "Pager":
+        self.logs.messages += [json.dumps(event) for event in events]
+        return self
+
+    def handle(self, change: AlarmChange, severity: Severity = Severity.PAGE) -> Outcome:
+        return service.handle(change, severity, settings.load(ENVIRON), self.world())

@@ -1,0 +1,112 @@
+"""What a person reads."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lambdas.pager.pagerduty import EVENTS_URL
+from tests.support.pager import Pager, alarm_change, history, node_event
+
+WASTE = {"wasted_usd_per_hour": 18.0, "tensor_engine_utilization": 6.4}
+GOOD = {"wasted_usd_per_hour": 1.0, "tensor_engine_utilization": 38.0}
+
+
+def paged(shape: str, *events: dict[str, Any], **changes: Any) -> Pager:
+    pager = Pager().seen(*events)
+    pager.handle(alarm_change(shape, **changes))
+    return pager
+
+
+def slack_text(pager: Pager) -> str:
+    return "\n".join(block["text"]["text"] for block in pager.inbox.slack[0]["blocks"])
+
+
+def test_a_low_utilization_page_says_who_where_and_how_many_dollars() -> None:
+    pager = paged(
+        "composite", *history("i-a", {20: GOOD, 12: WASTE}), *history("i-b", {20: GOOD, 12: WASTE | {"job": "other"}})
+    )
+
+    text = slack_text(pager)
+    assert "PAGE prod/trn1-pretrain: Low utilization since 2026-11-21 03:29 UTC" in text
+    assert "llama-pretrain (llama-8), owner foundation-models; llama-pretrain (other)" in text
+    assert "$36.00 an hour wasted, $7.20 since 2026-11-21 03:29 UTC" in text
+    assert "($21.50 per node-hour, on-demand, AWS price list, as of 2026-11-01)" in text
+    assert "• i-a: trn1.32xlarge, 6 % utilization, $18.00/h, RUNNING 03:21" in text
+    assert "WasteAboveThreshold transitioned to ALARM" in text
+    assert "*What to do first*\nFind the data stall or the slow step first." in text
+    assert "<https://runbooks.test/docs/runbooks/LowUtilization.md|Runbook>" in text
+
+
+def test_pagerduty_gets_the_same_facts_as_fields() -> None:
+    pager = paged("composite", *history("i-a", {20: GOOD, 12: WASTE}))
+
+    url, event = pager.inbox.posts[0]
+    details = event["payload"]["custom_details"]
+    assert url == EVENTS_URL
+    assert event["event_action"] == "trigger"
+    assert event["dedup_key"] == alarm_change("composite").arn
+    assert event["payload"]["severity"] == "critical"
+    assert event["payload"]["timestamp"] == "2026-11-21T03:41:12.900+00:00"
+    assert details["job"] == "llama-pretrain (llama-8), owner foundation-models"
+    assert details["money"].startswith("$18.00 an hour wasted, $3.60 since")
+    assert details["nodes"] == ["i-a: trn1.32xlarge, 6 % utilization, $18.00/h, RUNNING 03:21"]
+    assert details["what"] == "The fleet wastes money: utilization is below its threshold."
+    assert details["do_first"] == "Find the data stall or the slow step first."
+
+
+def test_a_hardware_page_names_node_error_and_action() -> None:
+    error = {"kind": "sram-uncorrectable", "action": "replace", "device": 7}
+
+    text = slack_text(
+        paged(
+            "metric_math",
+            *history("i-ok", {20: GOOD}),
+            *history("i-bad", {20: GOOD, 2: {"state": "FAULT", "hardware_errors": [error]}}),
+        )
+    )
+
+    assert "sram-uncorrectable on device 7: replace, RUNNING 03:21 → FAULT 03:39" in text
+    assert text.index("i-bad") < text.index("i-ok")
+
+
+def test_a_blind_fleet_page_names_the_silent_nodes_and_what_they_cost() -> None:
+    name = "prod/trn1-pretrain/FleetBlind"
+    gone = [event for event in history("i-gone", {20: GOOD}) if event["minute"] < "2026-11-21T03:31"]
+
+    text = slack_text(paged("metric", *history("i-ok", {20: GOOD}), *gone, AlarmName=name))
+
+    assert "• i-gone: trn1.32xlarge, $21.50/h, RUNNING 03:21 → NO EVENT 03:31" in text
+    assert "i-ok" not in text
+    assert "$21.50 an hour wasted" in text
+
+
+def test_many_nodes_are_cut_with_a_count_and_every_text_fits_slack() -> None:
+    events = [event for i in range(60) for event in history(f"i-{i:017x}", {20: GOOD, 9: WASTE})]
+
+    pager = paged("composite", *events)
+
+    assert "and 55 more" in slack_text(pager)
+    assert all(len(block["text"]["text"]) <= 3000 for block in pager.inbox.slack[0]["blocks"])
+    assert len(json.dumps(pager.inbox.pagerduty[0])) < 512_000
+
+
+def test_what_nodes_say_cannot_mention_a_channel() -> None:
+    text = slack_text(paged("metric", node_event(job_name="<!channel> & co")))
+
+    assert "&lt;!channel&gt; &amp; co" in text
+    assert "<!channel>" not in text
+
+
+@pytest.mark.parametrize("field", ["dashboard", "log_query"])
+def test_links_cover_the_time_of_the_incident(field: str) -> None:
+    pager = Pager().seen(node_event())
+    page = pager.handle(alarm_change()).page
+
+    assert page is not None
+    url = str(getattr(page.links, field))
+    assert url.startswith("https://us-east-2.console.aws.amazon.com/cloudwatch/home?region=us-east-2#")
+    for moment in ("2026-11-21T02:41:12.000Z", "2026-11-21T03:56:12.000Z"):
+        assert moment in url.replace("*3A", ":")
+    assert "<" not in url
+    assert "|" not in url
