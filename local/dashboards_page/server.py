@@ -1,0 +1,82 @@
+"""Serves the page on 127.0.0.1, for as long as somebody looks."""
+
+import errno
+import socket
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+import uvicorn
+from botocore.exceptions import BotoCoreError, ClientError
+from starlette.applications import Starlette
+
+from environments.model import Environment
+from local.dashboards_page.app import create_app, dashboard_names
+from local.dashboards_page.cloud import DashboardsPageError, connect, explain
+
+HOST = "127.0.0.1"
+
+
+def serve(environment: Environment, endpoint_url: str, port: int, open_browser: bool) -> None:
+    """Show the dashboards of ``environment`` at ``endpoint_url`` until interrupted.
+
+    Raises:
+        DashboardsPageError: nothing answers there, nothing is deployed there, or the port is taken.
+    """
+    with running(environment, endpoint_url, port) as url:
+        if open_browser:
+            webbrowser.open(url)
+        try:
+            Event().wait()
+        except KeyboardInterrupt:
+            return
+
+
+@contextmanager
+def running(environment: Environment, endpoint_url: str, port: int) -> Iterator[str]:
+    """The page in the background; its URL. ``port`` 0 takes a free one.
+
+    Raises:
+        DashboardsPageError: as ``serve``.
+    """
+    cloud = connect(endpoint_url, environment.region)
+    try:
+        names = dashboard_names(cloud, environment.name)
+    except (BotoCoreError, ClientError) as error:
+        raise DashboardsPageError(explain(error, endpoint_url)) from error
+    if not names:
+        raise DashboardsPageError(f"No dashboard of {environment.name} at {endpoint_url}: deploy first")
+    with serving(create_app(cloud, environment.name), port) as url:
+        yield url
+
+
+@contextmanager
+def serving(app: Starlette, port: int) -> Iterator[str]:
+    """``app`` on ``port`` in a thread of its own; its URL."""
+    # The socket listens before the thread starts: a request that comes early waits instead of being refused.
+    listener = _listen(port)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", ws="none")
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="dashboards-page", daemon=True)
+    thread.start()
+    try:
+        yield f"http://{HOST}:{listener.getsockname()[1]}/"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=5)
+        listener.close()
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError as error:
+        listener.close()
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise DashboardsPageError(f"Port {port} is in use: give another one, or 0 for any that is free") from error
+    listener.listen()
+    return listener

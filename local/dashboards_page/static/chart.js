@@ -1,0 +1,103 @@
+// A metric widget's figures as an ECharts drawing.
+import { dayAndClock, figure, lastValue } from "./format.js";
+
+const LIGHT = ["#2f6fde", "#12918a", "#c98a12", "#d4553f", "#7a5fd3", "#4f9136", "#c44d8e", "#66788c"];
+const DARK = ["#6ea0f5", "#3cc4ba", "#e5b04a", "#f2836c", "#a78ff0", "#83c466", "#e884b8", "#97a9bd"];
+
+export const isDark = () => document.documentElement.dataset.theme === "dark";
+export const palette = () => (isDark() ? DARK : LIGHT);
+export const colorOf = (series, index) => series.color || palette()[index % palette().length];
+
+const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+export function draw(holder, data, range) {
+  const chart = echarts.getInstanceByDom(holder) || echarts.init(holder, null, { renderer: "canvas" });
+  chart.group = "page";
+  chart.setOption(option(data, range), { notMerge: true });
+  chart.resize();
+  holder.setAttribute("role", "img");
+  holder.setAttribute("aria-label", describe(data));
+}
+
+export function describe(data) {
+  const parts = data.series.map((series) => `${series.label}: ${figure(lastValue(series))}`);
+  return parts.length ? `Newest values. ${parts.join("; ")}` : "No data";
+}
+
+function option(data, range) {
+  const ink = { color: variable("--muted"), fontFamily: "inherit", fontSize: 11 };
+  const hasRight = data.series.some((series) => series.axis === "right");
+  const stacks = data.stacked ? union(data.series) : null;
+  return {
+    animation: false,
+    useUTC: true,
+    grid: { left: 8, right: hasRight ? 8 : 14, top: data.axes.left?.label ? 24 : 12, bottom: 28, containLabel: true },
+    legend: {
+      show: data.legend !== "hidden", type: "scroll", bottom: 0, left: 4, icon: "roundRect", itemWidth: 10, itemHeight: 4,
+      itemGap: 14, textStyle: ink, pageIconSize: 9, pageTextStyle: ink, pageIconColor: variable("--muted"), pageIconInactiveColor: variable("--line"),
+    },
+    tooltip: {
+      trigger: "axis", confine: true, order: "valueDesc", backgroundColor: variable("--card"), borderColor: variable("--line"),
+      textStyle: { color: variable("--ink"), fontSize: 12, fontFamily: "inherit" },
+      valueFormatter: (value) => figure(value),
+      axisPointer: { type: "line", lineStyle: { color: variable("--muted"), type: "dashed" }, label: { formatter: ({ value }) => dayAndClock(value) } },
+    },
+    xAxis: {
+      type: "time", min: range.start, max: range.end, axisLine: { lineStyle: { color: variable("--line") } },
+      axisTick: { show: false }, axisLabel: { ...ink, hideOverlap: true, formatter: { hour: "{HH}:{mm}", minute: "{HH}:{mm}", day: "{MM}-{dd}" } },
+      splitLine: { show: false },
+    },
+    yAxis: [axis(data.axes.left, ink), ...(hasRight ? [{ ...axis(data.axes.right, ink), splitLine: { show: false } }] : [])],
+    series: data.series.map((series, index) => line(series, index, stacks)).concat(thresholds(data)),
+  };
+}
+
+function axis(settings, ink) {
+  return {
+    type: "value", min: settings?.min ?? undefined, max: settings?.max ?? undefined,
+    name: settings?.label, nameLocation: "end", nameGap: 8, nameTextStyle: { ...ink, align: "left", padding: [0, 0, 0, -24] },
+    axisLabel: { ...ink, formatter: (value) => figure(value) }, splitNumber: 4,
+    splitLine: { lineStyle: { color: variable("--line"), opacity: 0.8 } },
+  };
+}
+
+function line(series, index, stacks) {
+  const color = colorOf(series, index);
+  const points = stacks ? aligned(series.points, stacks) : series.points;
+  return {
+    name: series.label, type: "line", data: points.map((point, at) => (alone(points, at) ? { value: point, symbol: "circle", symbolSize: 4 } : point)),
+    yAxisIndex: series.axis === "right" ? 1 : 0, symbol: "none", connectNulls: false, color,
+    lineStyle: { width: stacks ? 1 : 1.7, color }, itemStyle: { color },
+    ...(stacks ? { stack: `stack-${series.axis}`, areaStyle: { color, opacity: isDark() ? 0.45 : 0.35 } } : {}),
+    emphasis: { disabled: true },
+  };
+}
+
+// A measured minute between two gaps has no line to either side, so it gets a dot.
+function alone(points, at) {
+  const empty = (index) => index < 0 || index >= points.length || points[index][1] === null;
+  return points[at][1] !== null && empty(at - 1) && empty(at + 1);
+}
+
+function union(all) {
+  return [...new Set(all.flatMap((series) => series.points.map(([moment]) => moment)))].sort((a, b) => a - b);
+}
+
+function aligned(points, moments) {
+  const known = new Map(points);
+  return moments.map((moment) => [moment, known.get(moment) ?? null]);
+}
+
+function thresholds(data) {
+  return data.thresholds.map((threshold) => {
+    const color = threshold.color || variable("--alarm");
+    return {
+      type: "line", data: [], name: "", silent: true, yAxisIndex: threshold.axis === "right" ? 1 : 0,
+      markLine: {
+        symbol: "none", silent: true, lineStyle: { color, type: [5, 4], width: 1.2 },
+        label: { position: "insideEndTop", color, fontSize: 10.5, fontFamily: "inherit", formatter: threshold.label || figure(threshold.value) },
+        data: [{ yAxis: threshold.value }],
+      },
+    };
+  });
+}

@@ -1,0 +1,91 @@
+// Draws one widget from its data; each kind has one function.
+import { ago, element, figure, lastValue } from "./format.js";
+import { colorOf, draw } from "./chart.js";
+
+export function frame(widget, index) {
+  const title = widget.title || (widget.type === "text" ? "Text" : "");
+  const box = element("section", { class: `widget ${widget.type}`, "data-index": index, "aria-label": title || `Widget ${index + 1}` });
+  box.style.gridColumn = `${widget.x === null ? "auto" : widget.x + 1} / span ${widget.width}`;
+  box.style.gridRow = `${widget.y === null ? "auto" : widget.y + 1} / span ${widget.height}`;
+  if (widget.title) box.append(element("h2", { title: widget.title }, widget.title));
+  box.append(element("div", { class: "body" }, element("p", { class: "note" }, "…")));
+  return box;
+}
+
+export function fill(box, widget, data, range) {
+  const body = box.querySelector(".body");
+  box.dataset.state = data.error ? "error" : "drawn";
+  if (data.error) {
+    forget(body);
+    body.replaceChildren(element("p", { class: "note error" }, data.error));
+  } else if (widget.type === "metric") metric(body, data, range);
+  else if (widget.type === "alarm") body.replaceChildren(states(data.alarms, range.end));
+  else if (widget.type === "log") body.replaceChildren(data.rows.length ? table(data) : note("No rows in this time range"));
+  else body.replaceChildren(markdown(data.html));
+}
+
+const note = (text) => element("p", { class: "note" }, text);
+
+function forget(body) {
+  const chart = body.classList.contains("chart") ? echarts.getInstanceByDom(body) : null;
+  if (chart) chart.dispose();
+  body.classList.remove("chart");
+  body.removeAttribute("role");
+  body.removeAttribute("aria-label");
+}
+
+function metric(body, data, range) {
+  const hasData = data.series.some((series) => lastValue(series) !== null);
+  if (data.view === "singleValue") {
+    body.replaceChildren(values(data.series));
+  } else if (!hasData) {
+    forget(body);
+    body.replaceChildren(note("No data in this time range"));
+  } else {
+    if (!body.classList.contains("chart")) body.replaceChildren();
+    body.classList.add("chart");
+    draw(body, data, range);
+  }
+}
+
+function values(series) {
+  const shown = series.map((one, index) => {
+    const dot = element("i", { "aria-hidden": "true" });
+    dot.style.color = colorOf(one, index);
+    return element("div", { class: "value" }, element("b", {}, figure(lastValue(one))), element("span", {}, dot, one.label));
+  });
+  return shown.length ? element("div", { class: "values" }, ...shown) : note("No data in this time range");
+}
+
+function states(alarms, now) {
+  if (!alarms.length) return note("No alarm in these states");
+  const order = { ALARM: 0, MISSING: 1, INSUFFICIENT_DATA: 2, OK: 3 };
+  const sorted = [...alarms].sort((a, b) => order[a.state] - order[b.state] || a.name.localeCompare(b.name));
+  return element("ul", { class: "states" }, ...sorted.map((alarm) => {
+    const short = alarm.name.split("/").slice(1).join(" / ") || alarm.name;
+    const since = alarm.since && alarm.state === "ALARM" ? ago(alarm.since, now) : words(alarm.state);
+    return element("li", { class: `state ${alarm.state}`, title: `${alarm.name}\n${alarm.reason}` },
+      element("i", { "aria-hidden": "true" }), element("b", {}, short), element("small", {}, since));
+  }));
+}
+
+export const words = (state) => ({ INSUFFICIENT_DATA: "no data", MISSING: "not deployed", OK: "OK", ALARM: "alarm" })[state] || state;
+
+function table(data) {
+  const numeric = data.columns.map((_, column) => data.rows.every((row) => row[column] === "" || !Number.isNaN(Number(row[column]))));
+  const kind = (column) => (numeric[column] ? "number" : null);
+  const cell = (text, column) => {
+    const shown = numeric[column] && text !== "" && !/^\d{1,6}$/.test(text) ? figure(Number(text)) : text;
+    return element("td", { class: kind(column) }, shown);
+  };
+  return element("table", {},
+    element("thead", {}, element("tr", {}, ...data.columns.map((name, column) => element("th", { scope: "col", class: kind(column) }, name)))),
+    element("tbody", {}, ...data.rows.map((row) => element("tr", {}, ...row.map(cell)))));
+}
+
+function markdown(html) {
+  const holder = element("div", { class: "text" });
+  // Rendered by the server with raw HTML switched off.
+  holder.innerHTML = html;
+  return holder;
+}
