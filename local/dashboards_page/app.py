@@ -112,7 +112,8 @@ def _frame(widget: Mapping[str, Any]) -> dict[str, Any]:
     properties = widget.get("properties", {})
     # Without x and y CloudWatch places a widget in the next free space, and so does the page's grid.
     place = {side: widget.get(side, fallback) for side, fallback in PLACE.items()}
-    return {**place, "type": widget["type"], "title": properties.get("title", ""), "view": properties.get("view")}
+    unit = properties.get("yAxis", {}).get("left", {}).get("label", "")
+    return {**place, "type": widget["type"], "title": properties.get("title", ""), "unit": unit}
 
 
 def _title(audience: str) -> str:

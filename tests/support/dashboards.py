@@ -199,7 +199,9 @@ class FakeCloudWatch:
     def get_metric_data(self, **request: Any) -> dict[str, Any]:
         self._check()
         self.metric_requests.append(request)
-        results = [self._result(query, request) for query in request["MetricDataQueries"] if query["ReturnData"]]
+        results = [
+            self._result(query, request) for query in request["MetricDataQueries"] if query.get("ReturnData", True)
+        ]
         return {"MetricDataResults": results}
 
     def _result(self, query: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ function option(data, range) {
   return {
     animation: false,
     useUTC: true,
-    grid: { left: 8, right: hasRight ? 8 : 14, top: data.axes.left?.label ? 24 : 12, bottom: 28, containLabel: true },
+    grid: { left: 8, right: hasRight ? 8 : 14, top: 12, bottom: 28, containLabel: true },
     legend: {
       show: data.legend !== "hidden", type: "scroll", bottom: 0, left: 4, icon: "roundRect", itemWidth: 10, itemHeight: 4,
       itemGap: 14, textStyle: ink, pageIconSize: 9, pageTextStyle: ink, pageIconColor: variable("--muted"), pageIconInactiveColor: variable("--line"),
@@ -55,7 +55,8 @@ function option(data, range) {
 function axis(settings, ink) {
   return {
     type: "value", min: settings?.min ?? undefined, max: settings?.max ?? undefined,
-    name: settings?.label, nameLocation: "end", nameGap: 8, nameTextStyle: { ...ink, align: "left", padding: [0, 0, 0, -24] },
+    // With both ends given, quarters: ECharts would round the steps and squeeze the last one.
+    interval: settings?.min !== undefined && settings?.max !== undefined ? (settings.max - settings.min) / 4 : undefined,
     axisLabel: { ...ink, formatter: (value) => figure(value) }, splitNumber: 4,
     splitLine: { lineStyle: { color: variable("--line"), opacity: 0.8 } },
   };
@@ -67,8 +68,8 @@ function line(series, index, stacks) {
   return {
     name: series.label, type: "line", data: points.map((point, at) => (alone(points, at) ? { value: point, symbol: "circle", symbolSize: 4 } : point)),
     yAxisIndex: series.axis === "right" ? 1 : 0, symbol: "none", connectNulls: false, color,
-    lineStyle: { width: stacks ? 1 : 1.7, color }, itemStyle: { color },
-    ...(stacks ? { stack: `stack-${series.axis}`, areaStyle: { color, opacity: isDark() ? 0.45 : 0.35 } } : {}),
+    lineStyle: { width: stacks ? 0 : 1.7, color }, itemStyle: { color },
+    ...(stacks ? { stack: `stack-${series.axis}`, areaStyle: { color, opacity: isDark() ? 0.6 : 0.5 } } : {}),
     emphasis: { disabled: true },
   };
 }

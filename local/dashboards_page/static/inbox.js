@@ -4,7 +4,10 @@ import { clock, element } from "./format.js";
 const NAMES = { slack: "Slack", pagerduty: "PagerDuty" };
 
 export function inbox(holder, messages) {
-  const open = new Set([...holder.querySelectorAll("details[open]")].map((item) => item.dataset.key));
+  const before = [...holder.querySelectorAll("details")];
+  const open = new Set(before.filter((item) => item.open).map((item) => item.dataset.key));
+  // What is new is shown open; the person closes it.
+  if (messages.length > before.length) open.add(String(messages.length - 1));
   const items = messages.map((message, index) => item(message, String(index), open)).reverse();
   holder.replaceChildren(
     element("h2", {}, "Pages", element("span", {}, `${messages.length} received`)),

@@ -7,7 +7,10 @@ export function frame(widget, index) {
   const box = element("section", { class: `widget ${widget.type}`, "data-index": index, "aria-label": title || `Widget ${index + 1}` });
   box.style.gridColumn = `${widget.x === null ? "auto" : widget.x + 1} / span ${widget.width}`;
   box.style.gridRow = `${widget.y === null ? "auto" : widget.y + 1} / span ${widget.height}`;
-  if (widget.title) box.append(element("h2", { title: widget.title }, widget.title));
+  if (widget.title) {
+    const unit = widget.unit ? element("small", {}, ` ${widget.unit}`) : null;
+    box.append(element("h2", { title: widget.title }, widget.title, unit));
+  }
   box.append(element("div", { class: "body" }, element("p", { class: "note" }, "…")));
   return box;
 }
@@ -62,10 +65,11 @@ function states(alarms, now) {
   const order = { ALARM: 0, MISSING: 1, INSUFFICIENT_DATA: 2, OK: 3 };
   const sorted = [...alarms].sort((a, b) => order[a.state] - order[b.state] || a.name.localeCompare(b.name));
   return element("ul", { class: "states" }, ...sorted.map((alarm) => {
-    const short = alarm.name.split("/").slice(1).join(" / ") || alarm.name;
-    const since = alarm.since && alarm.state === "ALARM" ? ago(alarm.since, now) : words(alarm.state);
+    const [subject, key] = alarm.name.split("/").slice(1);
+    const since = alarm.since && alarm.state === "ALARM" ? `alarm for ${ago(alarm.since, now)}` : words(alarm.state);
     return element("li", { class: `state ${alarm.state}`, title: `${alarm.name}\n${alarm.reason}` },
-      element("i", { "aria-hidden": "true" }), element("b", {}, short), element("small", {}, since));
+      element("i", { "aria-hidden": "true" }), element("b", {}, key || alarm.name),
+      element("small", {}, subject ? `${subject} · ${since}` : since));
   }));
 }
 

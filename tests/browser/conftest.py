@@ -1,0 +1,38 @@
+"""Chromium for the browser tests: the system's own, never a download."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Chromium; without one the tests are skipped, but not where CI says that they must run."""
+    path = shutil.which("chromium")
+    if path is not None:
+        return path
+    if os.environ.get("CI") == "true":
+        pytest.fail("CI runs the browser tests: install Chromium (apt-get install chromium)")
+    pytest.skip("no chromium on this machine (apt-get install chromium)")
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield browser
+        browser.close()
