@@ -4,6 +4,8 @@ import { dayAndClock, figure, lastValue } from "./format.js";
 const LIGHT = ["#2f6fde", "#12918a", "#c98a12", "#d4553f", "#7a5fd3", "#4f9136", "#c44d8e", "#66788c"];
 const DARK = ["#6ea0f5", "#3cc4ba", "#e5b04a", "#f2836c", "#a78ff0", "#83c466", "#e884b8", "#97a9bd"];
 
+const FONT = getComputedStyle(document.body).fontFamily;
+
 export const isDark = () => document.documentElement.dataset.theme === "dark";
 export const palette = () => (isDark() ? DARK : LIGHT);
 export const colorOf = (series, index) => series.color || palette()[index % palette().length];
@@ -25,7 +27,7 @@ export function describe(data) {
 }
 
 function option(data, range) {
-  const ink = { color: variable("--muted"), fontFamily: "inherit", fontSize: 11 };
+  const ink = { color: variable("--muted"), fontFamily: FONT, fontSize: 11 };
   const hasRight = data.series.some((series) => series.axis === "right");
   const stacks = data.stacked ? union(data.series) : null;
   return {
@@ -38,7 +40,7 @@ function option(data, range) {
     },
     tooltip: {
       trigger: "axis", confine: true, order: "valueDesc", backgroundColor: variable("--card"), borderColor: variable("--line"),
-      textStyle: { color: variable("--ink"), fontSize: 12, fontFamily: "inherit" },
+      textStyle: { color: variable("--ink"), fontSize: 12, fontFamily: FONT },
       valueFormatter: (value) => figure(value),
       axisPointer: { type: "line", lineStyle: { color: variable("--muted"), type: "dashed" }, label: { formatter: ({ value }) => dayAndClock(value) } },
     },
@@ -48,7 +50,7 @@ function option(data, range) {
       splitLine: { show: false },
     },
     yAxis: [axis(data.axes.left, ink), ...(hasRight ? [{ ...axis(data.axes.right, ink), splitLine: { show: false } }] : [])],
-    series: data.series.map((series, index) => line(series, index, stacks)).concat(thresholds(data)),
+    series: data.series.map((series, index) => line(series, index, stacks)).concat(thresholds(data, range)),
   };
 }
 
@@ -89,14 +91,16 @@ function aligned(points, moments) {
   return moments.map((moment) => [moment, known.get(moment) ?? null]);
 }
 
-function thresholds(data) {
+function thresholds(data, range) {
   return data.thresholds.map((threshold) => {
     const color = threshold.color || variable("--alarm");
     return {
-      type: "line", data: [], name: "", silent: true, yAxisIndex: threshold.axis === "right" ? 1 : 0,
+      // The unseen line stretches the axis to the threshold, which a mark alone does not.
+      type: "line", data: [[range.start, threshold.value], [range.end, threshold.value]], name: "", silent: true, symbol: "none",
+      lineStyle: { opacity: 0 }, tooltip: { show: false }, yAxisIndex: threshold.axis === "right" ? 1 : 0,
       markLine: {
         symbol: "none", silent: true, lineStyle: { color, type: [5, 4], width: 1.2 },
-        label: { position: "insideEndTop", color, fontSize: 10.5, fontFamily: "inherit", formatter: threshold.label || figure(threshold.value) },
+        label: { position: "insideEndTop", color, fontSize: 10.5, fontFamily: FONT, formatter: threshold.label || figure(threshold.value) },
         data: [{ yAxis: threshold.value }],
       },
     };
