@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from environments.model import Environment
 from local.dashboards_page.app import ECHARTS
 from local.dashboards_page.cloud import DashboardsPageError, connect, explain
 from local.dashboards_page.metric_data import metric_widget, with_figures, with_gaps
@@ -172,8 +171,8 @@ def test_text_cannot_bring_markup_of_its_own() -> None:
     assert 'href="javascript' not in html
 
 
-def test_a_dead_endpoint_is_one_line(local_environment: Environment) -> None:
-    with pytest.raises(DashboardsPageError) as problem, running(local_environment, "http://127.0.0.1:9", 0):
+def test_a_dead_endpoint_is_one_line() -> None:
+    with pytest.raises(DashboardsPageError) as problem, running("local", "http://127.0.0.1:9", 0):
         pass
 
     assert str(problem.value) == (
@@ -203,29 +202,3 @@ def test_there_is_no_control_on_an_endpoint_that_is_not_ours() -> None:
 
 def test_the_chart_library_is_where_the_page_looks_for_it() -> None:
     assert Path(ECHARTS).is_file()
-
-
-@pytest.fixture
-def local_environment() -> Environment:
-    return Environment.model_validate(
-        {
-            "name": "local",
-            "account": "000000000000",
-            "region": "us-east-2",
-            "owner": "o",
-            "network": {"cidr": "10.0.0.0/16", "availability_zones": {"us-east-2a": "use2-az1"}},
-            "fleets": [
-                {
-                    "name": "trn1",
-                    "purpose": "training",
-                    "owner": "o",
-                    "instance_type": "trn1.2xlarge",
-                    "nodes": 1,
-                    "availability_zone": "us-east-2a",
-                    "market": {"kind": "spot"},
-                    "container_image": "x",
-                }
-            ],
-            "paging": {"pagerduty_secret": "a", "slack_secret": "b", "runbooks_url": "c"},
-        }
-    )
