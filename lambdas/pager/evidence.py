@@ -17,7 +17,9 @@ BREACH_SHARE: Final = 0.5
 NO_EVENT: Final = "NO EVENT"
 BLIND: Final = "BLIND"
 FAULT: Final = "FAULT"
-BLINDNESS_ALARMS: Final = frozenset({"FleetBlind", "NodeBlind"})
+SILENT: Final = frozenset({BLIND, NO_EVENT})
+# Alarms about a node's state began when the first of the nodes entered it, whatever was wasted before.
+CAUSES: Final = {"FleetBlind": SILENT, "NodeBlind": SILENT, "HardwareFault": frozenset({FAULT})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Node:
     @property
     def is_silent(self) -> bool:
         """Whether nobody knows what the node does."""
-        return self.state in {NO_EVENT, BLIND}
+        return self.state in SILENT
 
     @property
     def utilization(self) -> float | None:
@@ -76,10 +78,12 @@ def collect(events: Iterable[NodeEvent], alarm_key: str, at: datetime) -> Eviden
     ordered = sorted(unique.values(), key=lambda event: (event.node, event.minute, event.seq))
     histories = [tuple(history) for _, history in groupby(ordered, key=lambda event: event.node)]
     nodes = [(_node(history, at), history) for history in histories]
-    if alarm_key in BLINDNESS_ALARMS:
+    causes = CAUSES.get(alarm_key, frozenset())
+    if causes is SILENT:
         # Only the silent nodes are the matter; should none be silent any more, all of them are shown.
         nodes = [(node, history) for node, history in nodes if node.is_silent] or nodes
-    began, since = _breach([history for _, history in nodes], at)
+    entered = min((node.spells[-1].start for node, _ in nodes if node.state in causes), default=None)
+    began, since = _breach([history for _, history in nodes], at, entered)
     known = [node.usd_per_hour for node, _ in nodes if node.usd_per_hour is not None]
     worst_first = tuple(sorted((node for node, _ in nodes), key=_badness))
     return Evidence(worst_first, began, sum(known) if known else None, since)
@@ -130,20 +134,22 @@ def _loss_at(history: Sequence[NodeEvent], minute: datetime, at: datetime) -> fl
     return loss(past[-1])
 
 
-def _breach(histories: Sequence[Sequence[NodeEvent]], at: datetime) -> tuple[datetime | None, float | None]:
-    """When the present loss began, and the USD lost since then."""
+def _breach(
+    histories: Sequence[Sequence[NodeEvent]], at: datetime, entered: datetime | None
+) -> tuple[datetime | None, float | None]:
+    """When it began (``entered``, or when the present loss did), and the USD lost since then."""
     if not histories:
         return None, None
     minute = at.replace(second=0, microsecond=0)
     first = min(history[0].minute for history in histories)
     now = _total(histories, minute, at)
     if now <= 0:
-        return None, None
+        return entered, None
     began, lost = minute, 0.0
     while minute - MINUTE >= first:
         minute -= MINUTE
         rate = _total(histories, minute, at)
-        if rate < BREACH_SHARE * now:
+        if minute < entered if entered else rate < BREACH_SHARE * now:
             break
         began, lost = minute, lost + rate / 60
     return began, lost

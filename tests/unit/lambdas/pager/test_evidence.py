@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from lambdas.pager.evidence import NO_EVENT, Evidence, collect
 from tests.support.pager import AT, history, node_event, parsed
 
@@ -106,3 +108,12 @@ def test_jobs_are_named_once_with_their_owner() -> None:
     )
 
     assert found.jobs == (("llama-pretrain (llama-8)", "foundation-models"), ("no job known", "no owner known"))
+
+
+@pytest.mark.parametrize(("key", "state"), [("FleetBlind", "BLIND"), ("HardwareFault", "FAULT")])
+def test_a_fault_began_with_the_state_whatever_was_wasted_before(key: str, state: str) -> None:
+    found = evidence(*history("i-a", {20: WASTE, 3: WASTE | {"state": state}}), key=key)
+
+    assert found.began == AT - timedelta(minutes=3)
+    assert found.usd_since is not None
+    assert abs(found.usd_since - 21.5 * 3 / 60) < 1e-9
