@@ -17,10 +17,14 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """``opened_at`` is None when no alarm was seen; ``is_over`` says that a newer OK has been seen already."""
+    """``opened_at`` is None when no alarm was seen; ``is_over`` says that a newer OK has been seen already.
+
+    ``is_certain`` is False when nothing could be remembered: then an incident may be open that nobody knows of.
+    """
 
     opened_at: datetime | None
     is_over: bool = False
+    is_certain: bool = True
 
 
 def incident_of(change: AlarmChange, before: Remembered | None) -> Incident:

@@ -21,8 +21,15 @@ Event = dict[str, object]
 def event(page: Page, routing_key: str) -> Event:
     """The trigger or resolve event of ``page``."""
     base: Event = {"routing_key": routing_key, "dedup_key": page.change.arn[-DEDUP_LIMIT:]}
+    payload: Event = {
+        "summary": wording.title(page)[:SUMMARY_LIMIT],
+        "source": page.subject,
+        "severity": SEVERITIES[page.severity],
+        "timestamp": page.change.changed_at_text,
+    }
     if page.is_resolved:
-        return {**base, "event_action": "resolve"}
+        # PagerDuty needs no payload to resolve; whoever reads the event does.
+        return {**base, "event_action": "resolve", "payload": payload}
     return {
         **base,
         "event_action": "trigger",
@@ -30,10 +37,7 @@ def event(page: Page, routing_key: str) -> Event:
         "client_url": page.links.dashboard,
         "links": _links(page),
         "payload": {
-            "summary": wording.title(page)[:SUMMARY_LIMIT],
-            "source": page.subject,
-            "severity": SEVERITIES[page.severity],
-            "timestamp": page.change.changed_at_text,
+            **payload,
             "component": page.subject,
             "group": page.environment,
             "class": page.what,

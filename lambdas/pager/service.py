@@ -85,10 +85,11 @@ def destinations(page: Page) -> tuple[str, ...]:
     """Who hears of it: pages go to PagerDuty and Slack, tickets to Slack.
 
     A late alarm that is over opens nothing in PagerDuty, because nothing would close it. A recovery from missing data
-    that no alarm preceded is no news for Slack; PagerDuty ignores a resolve without an incident.
+    that no alarm preceded, such as a new alarm's first OK, is no news; when in doubt PagerDuty resolves, which it
+    ignores without an incident.
     """
     is_news = not page.is_resolved or page.incident.opened_at is not None or page.change.old_state is State.ALARM
-    wakes = page.severity is Severity.PAGE and not page.incident.is_over
+    wakes = page.severity is Severity.PAGE and not page.incident.is_over and (is_news or not page.incident.is_certain)
     return ((PAGERDUTY,) if wakes else ()) + ((SLACK,) if is_news else ())
 
 
@@ -103,7 +104,7 @@ def _incident(change: AlarmChange, incidents: Incidents) -> Incident:
             # Another invocation wrote a newer transition between the two calls: look again.
             incident = incident_of(change, incidents.last(change.arn))
     except IncidentStoreError:
-        return Incident(change.changed_at if change.state is State.ALARM else None)
+        return Incident(change.changed_at if change.state is State.ALARM else None, is_certain=False)
     return incident
 
 

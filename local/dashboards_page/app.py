@@ -8,13 +8,14 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -25,6 +26,7 @@ from local.dashboards_page.metric_data import metric_widget
 
 STATIC: Final = Path(__file__).parent / "static"
 ECHARTS: Final = Path(__file__).parents[2] / "node_modules" / "echarts" / "dist" / "echarts.min.js"
+RUNBOOKS: Final = Path(__file__).parents[2] / "docs" / "runbooks"
 PLACE: Final = {"x": None, "y": None, "width": 6, "height": 6}
 Answer = Callable[[Request], dict[str, Any]]
 
@@ -39,6 +41,7 @@ def create_app(cloud: Cloud, environment: str, now: Callable[[], float] = time.t
             Route("/api/overview", _guarded(cloud, page.overview)),
             Route("/api/dashboard", _guarded(cloud, page.dashboard)),
             Route("/api/widget", _guarded(cloud, page.widget)),
+            Route("/docs/runbooks/{key}.md", lambda request: _runbook(request.path_params["key"])),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
     )
@@ -113,7 +116,18 @@ def _frame(widget: Mapping[str, Any]) -> dict[str, Any]:
     # Without x and y CloudWatch places a widget in the next free space, and so does the page's grid.
     place = {side: widget.get(side, fallback) for side, fallback in PLACE.items()}
     unit = properties.get("yAxis", {}).get("left", {}).get("label", "")
-    return {**place, "type": widget["type"], "title": properties.get("title", ""), "unit": unit}
+    shown = "" if unit == "None" else unit
+    return {**place, "type": widget["type"], "title": properties.get("title", ""), "unit": shown}
+
+
+def _runbook(key: str) -> Response:
+    """A runbook as a page, because an environment without a web server links to the file's path."""
+    path = RUNBOOKS / f"{key}.md"
+    if not key.isalnum() or not path.is_file():
+        return HTMLResponse(f"No runbook {escape(key)}", status_code=404)
+    text = panels.text_widget({"markdown": path.read_text(encoding="utf-8")})["html"]
+    template = (STATIC / "runbook.html").read_text(encoding="utf-8")
+    return HTMLResponse(template.replace("{title}", escape(key)).replace("{text}", text))
 
 
 def _title(audience: str) -> str:

@@ -30,12 +30,14 @@ function option(data, range) {
   const ink = { color: variable("--muted"), fontFamily: FONT, fontSize: 11 };
   const hasRight = data.series.some((series) => series.axis === "right");
   const stacks = data.stacked ? union(data.series) : null;
+  // A layer that is empty all the time would only push the others out of the legend.
+  const named = data.series.filter((series) => !stacks || series.points.some((point) => point[1])).map((series) => series.label);
   return {
     animation: false,
     useUTC: true,
     grid: { left: 8, right: hasRight ? 8 : 14, top: 12, bottom: 28, containLabel: true },
     legend: {
-      show: data.legend !== "hidden", type: "scroll", bottom: 0, left: 4, icon: "roundRect", itemWidth: 10, itemHeight: 4,
+      show: data.legend !== "hidden", data: named, type: "scroll", bottom: 0, left: 4, icon: "roundRect", itemWidth: 10, itemHeight: 4,
       itemGap: 14, textStyle: ink, pageIconSize: 9, pageTextStyle: ink, pageIconColor: variable("--muted"), pageIconInactiveColor: variable("--line"),
     },
     tooltip: {
@@ -93,7 +95,7 @@ function aligned(points, moments) {
 
 function thresholds(data, range) {
   return data.thresholds.map((threshold) => {
-    const color = threshold.color || variable("--alarm");
+    const color = threshold.color ? (isDark() ? echarts.color.lift(threshold.color, 0.35) : threshold.color) : variable("--alarm");
     return {
       // The unseen line stretches the axis to the threshold, which a mark alone does not.
       type: "line", data: [[range.start, threshold.value], [range.end, threshold.value]], name: "", silent: true, symbol: "none",

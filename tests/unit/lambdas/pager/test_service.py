@@ -82,7 +82,12 @@ def test_missing_data_within_an_incident_does_not_begin_another() -> None:
 
 
 def test_the_first_ok_of_a_new_alarm_is_no_news() -> None:
+    assert Pager().handle(ok(OldStateValue="INSUFFICIENT_DATA")).sent == ()
+
+
+def test_a_recovery_resolves_when_nothing_can_be_remembered() -> None:
     pager = Pager()
+    pager.table.is_down = True
 
     assert pager.handle(ok(OldStateValue="INSUFFICIENT_DATA")).sent == ("pagerduty",)
 
