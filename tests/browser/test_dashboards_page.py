@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
@@ -9,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from local.dashboards_page.app import create_app
 from local.dashboards_page.cloud import Cloud
+from local.dashboards_page.screenshot import screenshot
 from local.dashboards_page.server import serving
 from tests.support.dashboards import OPERATOR, FakeCloudWatch, fake_cloud
 
@@ -78,7 +80,7 @@ def test_alarms_and_pages_are_told(browser: Browser) -> None:
         states = page.get_by_role("region", name="Alarm states").inner_text()
         assert "2 in alarm" in states
         assert "HardwareFault" in states
-        assert "alarm for 43 min" in widget(page, "Alarms that page")
+        assert "trn1-pretrain · for 43 min" in widget(page, "Alarms that page")
         assert "not deployed" in widget(page, "Alarms that page")
         pages = page.get_by_role("complementary", name="Pages received")
         expect(pages).to_contain_text("3 received")
@@ -134,3 +136,14 @@ def test_a_problem_is_one_clear_line(browser: Browser, cloudwatch: FakeCloudWatc
         expect(page.get_by_role("alert")).to_have_text(line)
 
         assert errors == []
+
+
+def test_a_picture_for_the_documentation_shows_the_page(chromium: str, tmp_path: Path) -> None:
+    assert chromium
+    picture = tmp_path / "page.png"
+
+    with serving(create_app(fake_cloud(), "local"), 0) as url:
+        screenshot(url, picture, theme="dark", size=(1200, 800))
+
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 40_000

@@ -66,7 +66,7 @@ function states(alarms, now) {
   const sorted = [...alarms].sort((a, b) => order[a.state] - order[b.state] || a.name.localeCompare(b.name));
   return element("ul", { class: "states" }, ...sorted.map((alarm) => {
     const [subject, key] = alarm.name.split("/").slice(1);
-    const since = alarm.since && alarm.state === "ALARM" ? `alarm for ${ago(alarm.since, now)}` : words(alarm.state);
+    const since = alarm.since && alarm.state === "ALARM" ? `for ${ago(alarm.since, now)}` : words(alarm.state);
     return element("li", { class: `state ${alarm.state}`, title: `${alarm.name}\n${alarm.reason}` },
       element("i", { "aria-hidden": "true" }), element("b", {}, key || alarm.name),
       element("small", {}, subject ? `${subject} · ${since}` : since));
