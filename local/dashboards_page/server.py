@@ -11,18 +11,17 @@ import uvicorn
 from botocore.exceptions import BotoCoreError, ClientError
 from starlette.applications import Starlette
 
-from environments import loader
+from environments.model import Environment
 from local.dashboards_page.app import create_app, dashboard_names
 from local.dashboards_page.cloud import DashboardsPageError, connect, explain
 
 HOST = "127.0.0.1"
 
 
-def serve(environment: str, endpoint_url: str, port: int, open_browser: bool) -> None:
-    """Show the dashboards of the environment called ``environment`` at ``endpoint_url`` until interrupted.
+def serve(environment: Environment, endpoint_url: str, port: int, open_browser: bool) -> None:
+    """Show the dashboards of ``environment`` at ``endpoint_url`` until interrupted.
 
     Raises:
-        EnvironmentFileError: there is no such environment.
         DashboardsPageError: nothing answers there, nothing is deployed there, or the port is taken.
     """
     with running(environment, endpoint_url, port) as url:
@@ -35,20 +34,20 @@ def serve(environment: str, endpoint_url: str, port: int, open_browser: bool) ->
 
 
 @contextmanager
-def running(environment: str, endpoint_url: str, port: int) -> Iterator[str]:
+def running(environment: Environment, endpoint_url: str, port: int) -> Iterator[str]:
     """The page in the background; its URL. ``port`` 0 takes a free one.
 
     Raises:
         DashboardsPageError: as ``serve``.
     """
-    cloud = connect(endpoint_url, loader.load(environment).region)
+    cloud = connect(endpoint_url, environment.region)
     try:
-        names = dashboard_names(cloud, environment)
+        names = dashboard_names(cloud, environment.name)
     except (BotoCoreError, ClientError) as error:
         raise DashboardsPageError(explain(error, endpoint_url)) from error
     if not names:
-        raise DashboardsPageError(f"No dashboard of {environment} at {endpoint_url}: deploy first")
-    with serving(create_app(cloud, environment), port) as url:
+        raise DashboardsPageError(f"No dashboard of {environment.name} at {endpoint_url}: deploy first")
+    with serving(create_app(cloud, environment.name), port) as url:
         yield url
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from environments import loader
 from local.dashboards_page.app import ECHARTS
 from local.dashboards_page.cloud import DashboardsPageError, connect, explain
 from local.dashboards_page.metric_data import metric_widget, with_figures, with_gaps
@@ -172,7 +173,7 @@ def test_text_cannot_bring_markup_of_its_own() -> None:
 
 
 def test_a_dead_endpoint_is_one_line() -> None:
-    with pytest.raises(DashboardsPageError) as problem, running("local", "http://127.0.0.1:9", 0):
+    with pytest.raises(DashboardsPageError) as problem, running(loader.load("local"), "http://127.0.0.1:9", 0):
         pass
 
     assert str(problem.value) == (
