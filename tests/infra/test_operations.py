@@ -131,6 +131,13 @@ def test_the_code_asset_holds_the_domain_and_the_lambdas_only() -> None:
     assert folders == {frozenset(PACKAGES)}
 
 
+def test_the_pagers_handler_exists() -> None:
+    module, _, function = PAGER.rpartition(".")
+    source = (ROOT / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
+
+    assert f"def {function}(" in source
+
+
 def test_the_packages_of_the_asset_exist() -> None:
     assert all((ROOT / package / "__init__.py").is_file() for package in PACKAGES)
 
