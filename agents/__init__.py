@@ -1,1 +1,5 @@
-"""The node agent: owns neuron-monitor, decides what a node is doing, publishes one minute at a time."""
+"""The node agent: reads neuron-monitor, decides what it means, publishes one batch a minute. Runs on every node."""
+
+from typing import Final
+
+VERSION: Final = "0.1.0"

@@ -36,4 +36,16 @@ ERRORS: Final = (
     HardwareError("sram-uncorrectable", Action.REPLACE, 1202, "SRAM_UNCORRECTABLE_ERROR", "on-chip memory is damaged"),
     HardwareError("dma-abort", Action.REPLACE, 1203, "DMA_ERROR", "a DMA engine stopped"),
     HardwareError("hbm-repairable", Action.REBOOT, 1205, None, "device memory is repaired by a driver reload"),
+    # neuron-monitor's error summary counts hardware failures without code or device; the kernel log has both.
+    HardwareError(
+        "execution-hardware", Action.REBOOT, None, None, "executions failed for the hardware, cause not named"
+    ),
 )
+
+
+def by_kind(kind: str) -> HardwareError:
+    """The error called ``kind``; a ``KeyError`` names one that is not listed."""
+    return _BY_KIND[kind]
+
+
+_BY_KIND: Final = {error.kind: error for error in ERRORS}

@@ -1,0 +1,124 @@
+"""One minute as PutMetricData datums: names, units, shapes and dimension sets from the catalogue.
+
+A figure that was not measured has no datum. While the node is BLIND there is none about its work at all, and the
+WhenRunning metrics exist in state RUNNING only: alarms on them cannot see a node that is excused or unseen.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from agents.batch import Datum, NodeMinute, iso
+from agents.minute import Percentages
+from fleet import metrics
+from fleet.metrics import MetricSpec
+from fleet.node_state import NodeState
+
+_STATE_METRICS: Final[Mapping[NodeState, MetricSpec]] = {
+    NodeState.BLIND: metrics.NODES_BLIND,
+    NodeState.FAULT: metrics.NODES_FAULT,
+    NodeState.DRAINING: metrics.NODES_DRAINING,
+    NodeState.NO_JOB: metrics.NODES_NO_JOB,
+    NodeState.COMPILING: metrics.NODES_COMPILING,
+    NodeState.STARTUP: metrics.NODES_STARTUP,
+    NodeState.CHECKPOINT: metrics.NODES_CHECKPOINT,
+    NodeState.RUNNING: metrics.NODES_RUNNING,
+}
+_Shape = dict[str, Any]
+_Measured = Iterator[tuple[MetricSpec, _Shape]]
+
+
+def metric_data(entry: NodeMinute) -> tuple[Datum, ...]:
+    """The minute's datums, fleet set and job set."""
+    return tuple(_datums(entry, [*_work(entry), *_money(entry), *_faults(entry), *_states(entry), *_own(entry)]))
+
+
+def _datums(entry: NodeMinute, measured: Iterable[tuple[MetricSpec, _Shape]]) -> Iterator[Datum]:
+    values = {metrics.ENVIRONMENT: entry.node.config.environment, metrics.FLEET: entry.node.config.fleet}
+    if entry.job is not None:
+        values[metrics.JOB_ID] = entry.job.job_id
+    timestamp = iso(entry.minute)
+    for spec, shape in measured:
+        for names in spec.dimension_sets:
+            if all(name in values for name in names):
+                yield {
+                    "MetricName": spec.name,
+                    "Dimensions": [{"Name": name, "Value": values[name]} for name in names],
+                    "Timestamp": timestamp,
+                    "Unit": spec.unit.value,
+                    "StorageResolution": metrics.PERIOD_SECONDS,
+                    **shape,
+                }
+
+
+def _work(entry: NodeMinute) -> _Measured:
+    state, figures = entry.verdict.state, entry.figures
+    if state is NodeState.BLIND:
+        return
+    running = state is NodeState.RUNNING
+    yield from _distribution(metrics.TENSOR_ENGINE_UTILIZATION, figures.tensor)
+    yield from _distribution(metrics.NEURON_CORE_UTILIZATION, figures.utilization)
+    if running:
+        yield from _distribution(metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, figures.tensor)
+        yield from _distribution(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, figures.utilization)
+    used = list(figures.device_bytes.values())
+    yield from _statistics(metrics.HBM_USED_BYTES, used)
+    size = entry.node.layout.device_bytes
+    if size:
+        yield from _statistics(metrics.HBM_USED_PERCENT, [100 * value / size for value in used])
+    yield from _value(metrics.ACHIEVED_TFLOPS, figures.tflops)
+    yield from _value(metrics.EXECUTIONS_COMPLETED, figures.completed)
+    yield from _value(metrics.EXECUTION_ERRORS, figures.failed)
+    yield from _value(metrics.EXECUTION_LATENCY_P99, figures.latency_p99)
+    yield from _value(metrics.CORES_ALLOCATED, None if figures.allocated is None else len(figures.allocated))
+
+
+def _money(entry: NodeMinute) -> _Measured:
+    price = entry.node.config.price
+    yield from _value(metrics.COST_USD_PER_HOUR, None if price is None else price.usd_per_hour)
+    yield from _value(metrics.WASTED_USD_PER_HOUR, entry.wasted_usd_per_hour)
+
+
+def _faults(entry: NodeMinute) -> _Measured:
+    count = sum(seen.count for seen in entry.figures.hardware_errors)
+    yield from _value(metrics.HARDWARE_ERRORS, count if count or entry.figures.hardware_measured else None)
+
+
+def _states(entry: NodeMinute) -> _Measured:
+    for state, spec in _STATE_METRICS.items():
+        yield from _value(spec, int(state is entry.verdict.state))
+    yield from _value(metrics.CORES_TOTAL, entry.node.layout.cores)
+
+
+def _own(entry: NodeMinute) -> _Measured:
+    yield from _value(metrics.AGENT_HEARTBEAT, 1)
+    yield from _value(metrics.REPORT_AGE_SECONDS, entry.own.report_age_seconds)
+    yield from _value(metrics.SPOOL_BYTES, entry.own.spool_bytes)
+    yield from _value(metrics.DROPPED_SAMPLES, entry.own.dropped)
+    yield from _value(metrics.PUBLISH_RETRIES, entry.own.retries)
+    yield from _value(metrics.AGENT_CPU_PERCENT, entry.own.cpu_percent)
+    yield from _value(metrics.AGENT_RSS_BYTES, entry.own.rss_bytes)
+
+
+def _value(spec: MetricSpec, value: float | None) -> _Measured:
+    if value is not None:
+        yield spec, {"Value": float(value)}
+
+
+def _distribution(spec: MetricSpec, percentages: Percentages) -> _Measured:
+    counts = percentages.whole()
+    if counts:
+        yield (
+            spec,
+            {"Values": [float(value) for value in counts], "Counts": [float(count) for count in counts.values()]},
+        )
+
+
+def _statistics(spec: MetricSpec, values: list[float] | list[int]) -> _Measured:
+    if values:
+        statistics = {
+            "SampleCount": float(len(values)),
+            "Sum": float(sum(values)),
+            "Minimum": float(min(values)),
+            "Maximum": float(max(values)),
+        }
+        yield spec, {"StatisticValues": statistics}

@@ -1,0 +1,70 @@
+"""What is known of a node at the end of a minute, and the batch that is published of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from agents.collectors.jobs import Job
+from agents.config import AgentConfig
+from agents.layout import Layout
+from agents.minute import Figures
+from fleet.node_state import Verdict
+
+Datum = dict[str, Any]
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SelfFigures:
+    """What the agent says of itself; counts are of the minute. CPU and memory are None where not measured."""
+
+    report_age_seconds: float = 0.0
+    spool_bytes: int = 0
+    dropped: int = 0
+    retries: int = 0
+    cpu_percent: float | None = None
+    rss_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Who the node is: configuration first, the report and instance metadata for what it leaves open."""
+
+    config: AgentConfig
+    name: str
+    instance_type: str | None
+    availability_zone: str | None
+    boot_id: str
+    layout: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMinute:
+    """Everything that a minute's datums and log event are made of. ``minute`` is its start in unix seconds."""
+
+    node: Node
+    minute: int
+    seq: int
+    figures: Figures
+    verdict: Verdict
+    job: Job | None
+    wasted_usd_per_hour: float | None
+    own: SelfFigures
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One minute as it is spooled and sent: exact PutMetricData datums, and one log event."""
+
+    minute: int
+    seq: int
+    stream: str
+    metric_data: tuple[Datum, ...]
+    log_event: Mapping[str, Any]
+
+
+def iso(minute: int) -> str:
+    """``minute`` as ISO 8601 with Z."""
+    return datetime.fromtimestamp(minute, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,59 @@
+"""The agent's configuration file: what the node is, and where things are. Written at boot, read once."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+Percent = Annotated[float, msgspec.Meta(gt=0, le=100)]
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class ConfigError(ValueError):
+    """The configuration file cannot be used; the message names the file, the field and what is wrong."""
+
+
+class PriceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """USD for one hour of this node; ``as_of`` is the date of the figure and ``source`` where it comes from."""
+
+    usd_per_hour: Annotated[float, msgspec.Meta(ge=0)]
+    kind: str
+    source: str
+    as_of: str
+
+
+class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Everything that the agent is told. Empty ``node`` and ``instance_type`` are found on the node itself."""
+
+    environment: Text
+    fleet: Text
+    owner: str
+    region: Text
+    purpose: Literal["training", "inference"]
+    node: str = ""
+    instance_type: str = ""
+    dtype: str = "bf16"
+    lnc: Literal[1, 2] | None = None
+    target_utilization_percent: Percent = 40.0
+    reports_flops: bool = True
+    price: PriceConfig | None = None
+    period_seconds: Annotated[int, msgspec.Meta(ge=1, le=60)] = 5
+    neuron_monitor: str = "/opt/aws/neuron/bin/neuron-monitor"
+    run_directory: str = "/run/neuron-fleet"
+    spool_directory: str = "/var/lib/neuron-fleet/spool"
+    proc: str = "/proc"
+    log_group: Text
+
+
+def read(path: Path) -> AgentConfig:
+    """The configuration in ``path``.
+
+    Raises:
+        ConfigError: the file is missing, is not JSON, or a field is unknown, absent or out of range.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=AgentConfig)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"{path}: {error}") from error

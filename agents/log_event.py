@@ -1,0 +1,95 @@
+"""One minute as the node's log event: what metrics per fleet and job cannot hold, by core and by device.
+
+Properties only; CloudWatch extracts no metric from it. No paths, no model names, no tags in the clear. A property that
+was not measured is absent, or null inside a list.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from agents import VERSION
+from agents.batch import Event, NodeMinute
+from agents.batch import iso as iso_time
+from fleet.node_state import NodeState
+
+SCHEMA: Final = 1
+
+
+def log_event(entry: NodeMinute) -> Event:
+    """The event; times in ``_aws`` are milliseconds."""
+    config, node, verdict = entry.node.config, entry.node, entry.verdict
+    price = config.price
+    event: Event = {
+        "schema": SCHEMA,
+        "environment": config.environment,
+        "fleet": config.fleet,
+        "node": node.name,
+        "instance_type": node.instance_type,
+        "availability_zone": node.availability_zone,
+        "job": entry.job.job_id if entry.job else None,
+        "job_name": entry.job.name if entry.job else None,
+        "owner": entry.job.owner if entry.job and entry.job.owner else config.owner,
+        "state": verdict.state.value,
+        "state_reason": verdict.reason,
+        "seq": entry.seq,
+        "boot_id": node.boot_id or None,
+        "minute": iso_time(entry.minute),
+        "cost_usd_per_hour": price.usd_per_hour if price else None,
+        "wasted_usd_per_hour": entry.wasted_usd_per_hour,
+        "price": msgspec.to_builtins(price) if price else None,
+        "hardware_errors": [
+            {"kind": seen.error.kind, "action": seen.error.action.value, "device": seen.device, "count": seen.count}
+            for seen in entry.figures.hardware_errors
+        ],
+        "problems": list(entry.problems) or None,
+        "agent_version": VERSION,
+        "_aws": {"Timestamp": entry.minute * 1000, "CloudWatchMetrics": []},
+    }
+    event.update(_work(entry) if verdict.state is not NodeState.BLIND else {})
+    return {name: value for name, value in event.items() if value is not None}
+
+
+def _work(entry: NodeMinute) -> dict[str, Any]:
+    figures, layout = entry.figures, entry.node.layout
+    most = max(figures.device_bytes.values(), default=None)
+    return {
+        "tensor_engine_utilization": _rounded(figures.tensor.mean()),
+        "neuron_core_utilization": _rounded(figures.utilization.mean()),
+        "hbm_used_percent": _rounded(100 * most / layout.device_bytes)
+        if most is not None and layout.device_bytes
+        else None,
+        "executions_completed": figures.completed,
+        "execution_errors": figures.failed,
+        "execution_errors_by_kind": dict(figures.errors) or None,
+        "cores": _cores(entry),
+        "devices": [{"index": device.device, "ecc": dict(device.counters)} for device in figures.ecc] or None,
+        "runtimes": [{"pid": pid, "tag_hash": _hash(tag)} for pid, tag in figures.runtimes],
+    }
+
+
+def _cores(entry: NodeMinute) -> dict[str, list[Any]] | None:
+    figures = entry.figures
+    count = entry.node.layout.cores
+    if count is None or not figures.reports:
+        return None
+    arrays = {
+        "utilization": _array(count, {core: round(mean, 2) for core, mean in figures.utilization.core_means().items()}),
+        "flops": _array(count, {core: int(rate) for core, rate in figures.flops_by_core.items()}),
+        "bytes": _array(count, figures.core_bytes),
+    }
+    return {name: array for name, array in arrays.items() if any(value is not None for value in array)} or None
+
+
+def _array(count: int, figures: Mapping[int, float]) -> list[Any]:
+    return [figures.get(core) for core in range(count)]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
+
+
+def _hash(tag: str) -> str:
+    return hashlib.sha256(tag.encode()).hexdigest()[:12]

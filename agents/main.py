@@ -1,0 +1,114 @@
+"""The ``fleet-agent`` command."""
+
+import json
+import logging
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agents.clock import Clock, SystemClock
+from agents.collectors.host import HostReader
+from agents.collectors.jobs import JobFinder
+from agents.config import AgentConfig, ConfigError
+from agents.config import read as read_config
+from agents.inspect import inspect as inspect_file
+from agents.instance_metadata import instance_id
+from agents.monitor import settings
+from agents.monitor.events import MonitorEvent
+from agents.monitor.process import MonitorProcess
+from agents.monitor.supervisor import Supervisor
+from agents.node_agent import NodeAgent
+from agents.pipeline import Pipeline
+from agents.publisher import Publisher
+from agents.sinks.cloudwatch import CloudWatchSink
+from agents.sinks.emf_logs import EmfLogsSink
+from agents.sinks.sink import Sink
+from agents.sinks.stdout import StdoutSink
+from agents.spool import Spool
+from fleet.metrics import PERIOD_SECONDS
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def inspect(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSON Lines, or one JSON object")],
+    instance_type: Annotated[str, typer.Option(help="where the recording does not name it")] = "",
+    period: Annotated[int | None, typer.Option(min=1, max=60, help="seconds between the lines")] = None,
+    start: Annotated[datetime | None, typer.Option(help="UTC time of the first line; default: now")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+) -> None:
+    """Print what recorded neuron-monitor output would publish; exit 1 when nothing in it could be used."""
+    begin = SystemClock().now() if start is None else start.replace(tzinfo=UTC).timestamp()
+    answer = inspect_file(file, instance_type, period, int(begin) // PERIOD_SECONDS * PERIOD_SECONDS)
+    content = asdict(answer)
+    del content["usable"]
+    if as_json:
+        typer.echo(json.dumps(content, indent=2))
+    else:
+        for state in answer.states:
+            typer.echo(f"{state['minute']} {state['state']}: {state['reason']}")
+        typer.echo(f"{len(answer.metric_data)} datums, {len(answer.log_events)} log events")
+        for problem in answer.problems:
+            typer.echo(f"problem: {problem}", err=True)
+    if not answer.usable:
+        raise typer.Exit(1)
+
+
+@app.command("run")
+def run_command(
+    config: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="the agent's JSON configuration")],
+    to_stdout: Annotated[bool, typer.Option("--stdout", help="print batches instead of sending them to AWS")] = False,
+) -> None:
+    """Measure this node until SIGTERM; then publish the minute so far and end."""
+    try:
+        configuration = read_config(config)
+    except ConfigError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    run(configuration, SystemClock(stop), stop, (StdoutSink(),) if to_stdout else None)
+
+
+def run(config: AgentConfig, clock: Clock, stop: threading.Event, sinks: Sequence[Sink] | None = None) -> None:
+    """The agent, on ``clock``, until ``stop`` is set. ``sinks`` default to AWS."""
+    events: queue.Queue[MonitorEvent] = queue.Queue()
+    run_directory = Path(config.run_directory)
+    node = config.node or instance_id()
+    monitor_settings = settings.write(run_directory, config.period_seconds)
+    process = MonitorProcess(Path(config.neuron_monitor), monitor_settings, events)
+    if sinks is None:
+        sinks = (CloudWatchSink(config.region), EmfLogsSink(config.region, config.log_group))
+    spool = Spool(Path(config.spool_directory), tuple(sink.name for sink in sinks))
+    agent = NodeAgent(
+        pipeline=Pipeline(config, node, clock.now()),
+        supervisor=Supervisor(process, config.period_seconds, node),
+        publisher=Publisher(spool, sinks),
+        spool=spool,
+        host=HostReader(Path(config.proc), run_directory),
+        jobs=JobFinder(run_directory / "jobs", Path(config.proc)),
+    )
+    try:
+        agent.run(clock, events, stop)
+    finally:
+        process.stop()
+
+
+def main() -> None:
+    """Console script entry."""
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    app()
+
+
+if __name__ == "__main__":
+    main()

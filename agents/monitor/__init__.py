@@ -1,0 +1,1 @@
+"""neuron-monitor: its configuration, its process and what its lines say."""

@@ -1,0 +1,94 @@
+"""When to start neuron-monitor again: after it ended, when it cannot be started, and when it has gone quiet.
+
+Works on the times it is given. Back-off doubles from one second to a minute; its jitter comes from the node's name,
+so that a fleet whose monitors die together does not start them together.
+"""
+
+import logging
+import zlib
+from typing import Final, Protocol
+
+from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.process import MonitorMissingError
+
+logger = logging.getLogger(__name__)
+STALL_PERIODS: Final = 3
+# Before the first line the tool opens every device; seconds on top of the stall limit.
+START_UP_SECONDS: Final = 10.0
+_LONGEST_BACKOFF: Final = 60.0
+
+
+class Startable(Protocol):
+    """What the supervisor needs of a process."""
+
+    def start(self) -> None:
+        """Start it, or raise ``MonitorMissingError``."""
+
+    def stop(self) -> None:
+        """End it; its exit arrives as an event."""
+
+
+class Supervisor:
+    """Keeps one monitor running. ``problem`` says why there is none, for the node's state."""
+
+    def __init__(self, process: Startable, period: float, node: str) -> None:
+        self._process = process
+        self._period = period
+        self._node = node
+        self._attempts = 0
+        self._start_at: float | None = 0.0
+        self._stalls_at: float | None = None
+        self.problem: str | None = None
+
+    def deadline(self) -> float:
+        """When ``act`` is needed next, in clock seconds; infinity when nothing is due."""
+        due = [at for at in (self._start_at, self._stalls_at) if at is not None]
+        return min(due, default=float("inf"))
+
+    def act(self, now: float) -> None:
+        """Start or end the process if that is due."""
+        if self._start_at is not None and now >= self._start_at:
+            self._start(now)
+        elif self._stalls_at is not None and now >= self._stalls_at:
+            self.problem = f"neuron-monitor printed nothing for {STALL_PERIODS} periods; it is restarted"
+            logger.error(self.problem)
+            self._stalls_at = None
+            self._process.stop()
+
+    def heard(self, event: MonitorEvent, now: float) -> None:
+        """Take note of what the process did."""
+        match event:
+            case MonitorStarted():
+                self._stalls_at = now + STALL_PERIODS * self._period + START_UP_SECONDS
+            case MonitorLine():
+                self._stalls_at = now + STALL_PERIODS * self._period
+            case MonitorExited(returncode):
+                self._stalls_at = None
+                self.problem = f"neuron-monitor ended with code {returncode}"
+                self._start_later(now)
+
+    def works(self) -> None:
+        """A line could be read: whatever was wrong is over."""
+        self.problem = None
+        self._attempts = 0
+
+    def _start(self, now: float) -> None:
+        self._start_at = None
+        try:
+            self._process.start()
+        except MonitorMissingError as error:
+            self.problem = f"neuron-monitor is missing: {error}"
+            self._start_later(now)
+
+    def _start_later(self, now: float) -> None:
+        delay = backoff(self._node, self._attempts)
+        self._attempts += 1
+        self._start_at = now + delay
+        logger.error("%s; next start in %.1f s", self.problem, delay)
+
+
+def backoff(node: str, attempts: int) -> float:
+    """Seconds to wait after ``attempts`` failures: the upper half of the doubling interval, by the node's name."""
+    longest = min(_LONGEST_BACKOFF, 2.0**attempts)
+    share = zlib.crc32(f"{node}:{attempts}".encode()) / 0xFFFFFFFF
+    return longest * (0.5 + share / 2)

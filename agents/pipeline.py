@@ -1,0 +1,181 @@
+"""From the monitor's lines to one batch a minute. No clock, no process, no network: it is told what time it is.
+
+The same pipeline runs on the node, in the simulation and behind ``fleet-agent inspect``.
+"""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from agents import layout as node_layout
+from agents.batch import Node, NodeMinute, SelfFigures
+from agents.collectors import ecc, neuron_monitor
+from agents.collectors.host import HostView
+from agents.collectors.jobs import UNATTRIBUTED, Job
+from agents.config import AgentConfig
+from agents.minute import Figures, Minute
+from agents.monitor.report import Hardware, Report, UnreadableLineError, parse
+from fleet.cost import wasted_usd_per_hour
+from fleet.hardware_errors import Action
+from fleet.node_state import Memory, NodeState, Observation, decide
+
+logger = logging.getLogger(__name__)
+_BLIND_PERIODS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the host shows besides neuron-monitor, at the end of a minute. ``monitor`` is why the monitor is down."""
+
+    host: HostView = field(default_factory=lambda: HostView((), None, checkpoint=False))
+    job: Job | None = None
+    monitor: str | None = None
+    boot_id: str = ""
+    problems: tuple[str, ...] = ()
+
+
+class Pipeline:
+    """Holds what must outlive a minute: the node's state memory, error counters, the last report."""
+
+    def __init__(self, config: AgentConfig, node: str, started: float, rate_seconds: float | None = None) -> None:
+        """Rates of sections shorter than half of ``rate_seconds`` (default: the period) are discarded."""
+        self._config = config
+        self._node = node
+        self._rate_seconds = rate_seconds or config.period_seconds
+        self._report_at = started
+        self._report: Report | None = None
+        self._hardware = Hardware()
+        self._ecc = ecc.EccWatch()
+        self._memory = Memory()
+        self._minute = Minute()
+        self._last: Figures | None = None
+        self._unreadable: list[str] = []
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Host pids of the runtimes, the one with the most cores first."""
+        figures = self._figures()
+        by_cores = sorted(figures.runtimes, key=lambda identity: -figures.cores_by_pid.get(identity[0], 0))
+        return tuple(dict.fromkeys(pid for pid, _ in by_cores))
+
+    @property
+    def name(self) -> str:
+        """The node: as configured or found, else as the report says."""
+        return self._node or (self._report.instance_id if self._report else None) or "unknown"
+
+    def line(self, data: bytes, now: float) -> bool:
+        """Take in one line; False when it cannot be read, which is counted and never fatal."""
+        try:
+            report = parse(data)
+        except UnreadableLineError as error:
+            logger.warning("unreadable line of %d bytes: %s", len(data), error)
+            self._unreadable.append(str(error))
+            return False
+        self._report, self._report_at = report, now
+        if report.hardware.devices:
+            self._hardware = report.hardware
+        sample = neuron_monitor.sample(report, self._layout(), self._rate_seconds)
+        errors = (*self._ecc.new_errors(report.ecc or ()), *ecc.from_executions(sample.errors))
+        self._minute.add(sample, report.ecc, errors)
+        return True
+
+    def close(self, minute: int, now: float, seq: int, around: Surroundings, own: SelfFigures) -> NodeMinute:
+        """End the minute that began at ``minute``. ``own.report_age_seconds`` is filled in here."""
+        figures = self._figures()
+        job = around.job
+        holds = bool(figures.allocated)
+        if job is None and holds:
+            job = Job(UNATTRIBUTED, UNATTRIBUTED, "", registered=False)
+        blind = self._blind(figures, now, around)
+        verdict = decide(_observation(minute, figures, around, job, blind), self._memory)
+        self._memory = verdict.memory
+        entry = NodeMinute(
+            node=self._describe(around.boot_id),
+            minute=minute,
+            seq=seq,
+            figures=figures,
+            verdict=verdict,
+            job=None if verdict.state is NodeState.NO_JOB else job,
+            wasted_usd_per_hour=self._wasted(figures, verdict.state),
+            own=replace(own, report_age_seconds=max(0.0, now - self._report_at)),
+            problems=tuple(self._problems(figures, around)),
+        )
+        self._minute, self._unreadable, self._last = Minute(), [], figures
+        return entry
+
+    def _figures(self) -> Figures:
+        figures = self._minute.figures(self._layout())
+        if figures.reports or self._last is None:
+            return figures
+        # A minute between two reports: who holds the cores is as last seen, what they did is not known.
+        return replace(
+            figures,
+            allocated=self._last.allocated,
+            runtimes=self._last.runtimes,
+            cores_by_pid=self._last.cores_by_pid,
+        )
+
+    def _layout(self) -> node_layout.Layout:
+        return node_layout.of(self._hardware, self._instance_type(), self._config.dtype, self._config.lnc)
+
+    def _instance_type(self) -> str | None:
+        return self._config.instance_type or (self._report.instance_type if self._report else None)
+
+    def _describe(self, boot_id: str) -> Node:
+        zone = self._report.availability_zone if self._report else None
+        return Node(self._config, self.name, self._instance_type(), zone, boot_id, self._layout())
+
+    def _blind(self, figures: Figures, now: float, around: Surroundings) -> str | None:
+        if figures.blind is not None:
+            return figures.blind
+        age = now - self._report_at
+        if self._report is not None and age <= _BLIND_PERIODS * self._config.period_seconds:
+            return None
+        why = around.monitor or (self._unreadable[-1] if self._unreadable else "neuron-monitor is silent")
+        return f"no readable report {'for' if self._report else 'yet, after'} {age:.0f} s: {why}"
+
+    def _wasted(self, figures: Figures, state: NodeState) -> float | None:
+        if self._config.price is None:
+            return None
+        return wasted_usd_per_hour(
+            self._config.price.usd_per_hour,
+            state,
+            tensor_engine_percent=figures.tensor.mean() if self._config.reports_flops else None,
+            core_percent=figures.utilization.mean(),
+            target_percent=self._config.target_utilization_percent,
+        )
+
+    def _problems(self, figures: Figures, around: Surroundings) -> Iterable[str]:
+        if around.monitor:
+            yield around.monitor
+        yield from figures.blind_reports
+        if self._unreadable:
+            yield f"{len(self._unreadable)} unreadable lines, the last: {self._unreadable[-1]}"
+        yield from around.problems
+        for name, excess in (("core", figures.utilization.excess()), ("tensor-engine", figures.tensor.excess())):
+            if excess:
+                yield f"{name} utilization: {excess}"
+        if figures.flops_by_core and self._layout().peak_flops is None:
+            yield f"no tensor-engine peak is known for {self._config.dtype} on {self._instance_type()}"
+
+
+def _observation(
+    minute: int, figures: Figures, around: Surroundings, job: Job | None, blind: str | None
+) -> Observation:
+    acute = [seen for seen in figures.hardware_errors if seen.error.action is not Action.NONE]
+    fault = None
+    if acute:
+        worst = acute[0]
+        where = "" if worst.device is None else f" on device {worst.device}"
+        fault = f"{worst.error.kind}{where}: {worst.error.meaning}; {worst.error.action.value}"
+    return Observation(
+        at=float(minute),
+        blind=blind,
+        fault=fault,
+        draining=around.host.draining,
+        holds_cores=bool(figures.allocated),
+        job=job.job_id if job else None,
+        compiling=bool(around.host.compilers),
+        completed=figures.completed,
+        checkpoint=around.host.checkpoint,
+    )

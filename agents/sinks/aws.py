@@ -1,0 +1,45 @@
+"""boto3 clients with short patience: the agent's loop waits for them.
+
+Two sinks with at most two attempts of seven seconds each stay below one minute. The endpoint is boto3's own
+business (AWS_ENDPOINT_URL).
+"""
+
+from typing import Any, Final
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from agents.sinks.sink import SinkError, SinkRejectedError
+
+CLIENT_CONFIG: Final = Config(
+    connect_timeout=2,
+    read_timeout=5,
+    retries={"total_max_attempts": 2, "mode": "standard"},
+)
+AWS_ERRORS: Final = (BotoCoreError, ClientError)
+# The request itself is wrong. Everything else, a refused permission too, may be over the next minute.
+_REFUSALS: Final = frozenset(
+    {
+        "InvalidParameterValue",
+        "InvalidParameterCombination",
+        "InvalidParameterException",
+        "InvalidParameterValueException",
+        "MissingParameter",
+        "ValidationError",
+    }
+)
+
+
+def code(error: Exception) -> str:
+    """AWS's error code; empty for errors on the way there."""
+    return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
+
+
+def translated(error: Exception) -> SinkError | SinkRejectedError:
+    """``error`` as the publisher understands it."""
+    return SinkRejectedError(str(error)) if code(error) in _REFUSALS else SinkError(str(error))
+
+
+def retries(response: Any) -> int:  # noqa: ANN401 - every API has its own response type
+    """How often botocore repeated the call."""
+    return int(response.get("ResponseMetadata", {}).get("RetryAttempts", 0))

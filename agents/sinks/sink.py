@@ -1,0 +1,41 @@
+"""What the publisher asks of a sink."""
+
+from typing import Protocol
+
+from agents.batch import Batch
+
+
+class SinkError(Exception):
+    """The batch was not confirmed and may be sent again; the message says why."""
+
+
+class SinkRejectedError(Exception):
+    """The batch will never be taken: sending it again is useless."""
+
+
+class Sink(Protocol):
+    """One destination."""
+
+    @property
+    def name(self) -> str:
+        """Its name on disk and in logs."""
+        ...
+
+    @property
+    def longest_age(self) -> float:
+        """Seconds after which a batch is no longer sent here."""
+        ...
+
+    @property
+    def is_record(self) -> bool:
+        """Whether a batch that it never took is lost: the log is the record, a metric is its summary."""
+        ...
+
+    def send(self, batch: Batch) -> int:
+        """Send one batch and return how many calls had to be repeated.
+
+        Raises:
+            SinkError: not confirmed.
+            SinkRejectedError: refused for what it is.
+        """
+        ...

@@ -1,0 +1,35 @@
+"""Dollars: what an hour of a node buys, and how much of it is wasted."""
+
+from typing import Final
+
+from fleet.node_state import NodeState
+
+# Where the tools report no FLOP/s, busy time takes their place. A core that trains well is busy nearly always, so
+# the bar is higher than for the tensor engine: a busy core has been captured at 38 % of its peak.
+CORE_UTILIZATION_TARGET_PERCENT: Final = 70.0
+
+
+def wasted_usd_per_hour(
+    usd_per_hour: float,
+    state: NodeState,
+    *,
+    tensor_engine_percent: float | None,
+    core_percent: float | None,
+    target_percent: float,
+) -> float | None:
+    """USD an hour that buy no useful work, or None where that cannot be said.
+
+    RUNNING: the share by which utilization misses its target, price x max(0, 1 - utilization / target). Tensor-engine
+    utilization against ``target_percent`` where it was measured, else core utilization against
+    ``CORE_UTILIZATION_TARGET_PERCENT``. Both are means over allocated cores: cores that nobody holds show in
+    CoresTotal - CoresAllocated, not here. NO_JOB: the whole price. In every other state the node is excused or unseen.
+    """
+    if state is NodeState.NO_JOB:
+        return usd_per_hour
+    if state is not NodeState.RUNNING:
+        return None
+    if tensor_engine_percent is not None:
+        return usd_per_hour * max(0.0, 1 - tensor_engine_percent / target_percent)
+    if core_percent is not None:
+        return usd_per_hour * max(0.0, 1 - core_percent / CORE_UTILIZATION_TARGET_PERCENT)
+    return None

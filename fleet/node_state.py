@@ -1,0 +1,153 @@
+"""The node's state: decides when utilization means something, and when a silent or busy node is a problem.
+
+Pure: ``decide`` takes what was observed in a minute and what is remembered of the minutes before, and answers with the
+state, the reason in words, and what to remember. The states are tried in the order of ``NodeState``.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+STARTUP_GRACE_MINUTES: Final = 30
+CHECKPOINT_MINUTES: Final = 15
+_MINUTE: Final = 60.0
+
+
+class NodeState(StrEnum):
+    """What a node is doing, in the order of precedence."""
+
+    BLIND = "BLIND"
+    FAULT = "FAULT"
+    DRAINING = "DRAINING"
+    NO_JOB = "NO_JOB"
+    COMPILING = "COMPILING"
+    STARTUP = "STARTUP"
+    CHECKPOINT = "CHECKPOINT"
+    RUNNING = "RUNNING"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One minute of a node. ``at`` is its start in unix seconds; texts are reasons, None where there is none.
+
+    ``completed`` is None when executions were not measured. ``job`` is the id of a registered or recognised job.
+    """
+
+    at: float
+    blind: str | None = None
+    fault: str | None = None
+    draining: str | None = None
+    holds_cores: bool = False
+    job: str | None = None
+    compiling: bool = False
+    completed: int | None = None
+    checkpoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What outlives a minute. A fault stays until the node boots; the rest belongs to ``job``.
+
+    ``since`` is when the start-up grace began; the other times are when a pause or a compilation was first seen.
+    """
+
+    fault: str | None = None
+    job: str | None = None
+    since: float | None = None
+    has_executed: bool = False
+    paused_since: float | None = None
+    compiling_since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The state of the minute, why, and what to remember for the next."""
+
+    state: NodeState
+    reason: str
+    memory: Memory
+
+
+def decide(seen: Observation, memory: Memory) -> Verdict:
+    """The first state that holds. COMPILING never ends by itself: its own alarm watches how long it takes."""
+    memory = _remember(seen, memory)
+    for state, reason in (
+        (NodeState.BLIND, seen.blind),
+        (NodeState.FAULT, memory.fault),
+        (NodeState.DRAINING, seen.draining),
+        (NodeState.NO_JOB, _no_job(seen)),
+        (NodeState.COMPILING, _compiling(seen, memory)),
+        (NodeState.STARTUP, _startup(seen, memory)),
+        (NodeState.CHECKPOINT, _checkpoint(seen, memory)),
+    ):
+        if reason is not None:
+            return Verdict(state, reason, memory)
+    return Verdict(NodeState.RUNNING, _running(seen, memory), memory)
+
+
+def _remember(seen: Observation, memory: Memory) -> Memory:
+    fault = memory.fault or seen.fault
+    if seen.blind is not None:
+        # Nothing was seen of the work, so nothing is concluded about it.
+        return replace(memory, fault=fault)
+    if not _is_occupied(seen):
+        return Memory(fault=fault)
+    if memory.since is None or (seen.job is not None and memory.job is not None and seen.job != memory.job):
+        memory = Memory(job=seen.job, since=seen.at)
+    progressed = (seen.completed or 0) > 0
+    paused = memory.paused_since if memory.paused_since is not None else seen.at
+    compiling = memory.compiling_since if memory.compiling_since is not None else seen.at
+    is_compiling = seen.compiling and not progressed
+    return Memory(
+        fault=fault,
+        job=seen.job or memory.job,
+        # The start-up grace is for loading, so it begins again when a compilation has ended.
+        since=seen.at if is_compiling else memory.since,
+        has_executed=memory.has_executed or progressed,
+        # An unmeasured minute neither starts nor ends a pause.
+        paused_since=None if progressed else memory.paused_since if seen.completed is None else paused,
+        compiling_since=compiling if is_compiling else None,
+    )
+
+
+def _is_occupied(seen: Observation) -> bool:
+    return seen.holds_cores or seen.job is not None
+
+
+def _no_job(seen: Observation) -> str | None:
+    return None if _is_occupied(seen) else "no runtime holds a core and no job is registered"
+
+
+def _compiling(seen: Observation, memory: Memory) -> str | None:
+    if memory.compiling_since is None:
+        return None
+    return f"a compiler runs, for {_minutes(seen.at, memory.compiling_since)} min, and nothing was executed"
+
+
+def _startup(seen: Observation, memory: Memory) -> str | None:
+    if memory.has_executed or _minutes(seen.at, memory.since) >= STARTUP_GRACE_MINUTES:
+        return None
+    return f"the job has executed nothing yet, for {_minutes(seen.at, memory.since)} min"
+
+
+def _checkpoint(seen: Observation, memory: Memory) -> str | None:
+    if not seen.checkpoint or (seen.completed or 0) > 0:
+        return None
+    if _minutes(seen.at, memory.paused_since) >= CHECKPOINT_MINUTES:
+        return None
+    return "the workload writes a checkpoint"
+
+
+def _running(seen: Observation, memory: Memory) -> str:
+    if seen.completed is None:
+        return "a job runs; its executions were not measured"
+    if seen.completed > 0:
+        return f"{seen.completed} executions completed"
+    if not memory.has_executed:
+        return f"the job has executed nothing for {_minutes(seen.at, memory.since)} min, past its grace"
+    return f"no execution completed for {_minutes(seen.at, memory.paused_since)} min"
+
+
+def _minutes(now: float, since: float | None) -> int:
+    # The minute that is judged counts: a pause seen for the first time has lasted one.
+    return 0 if since is None else int((now - since) // _MINUTE) + 1
