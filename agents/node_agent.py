@@ -44,6 +44,7 @@ class NodeAgent:
         self._usage = SelfUsage()
         self._minute = 0
         self._state: str | None = None
+        self._has_report = False
 
     def run(self, clock: Clock, events: "queue.Queue[MonitorEvent]", stop: threading.Event) -> None:
         """Work until ``stop`` is set, then publish the minute so far."""
@@ -72,6 +73,9 @@ class NodeAgent:
     def _take(self, event: MonitorEvent, now: float) -> None:
         self._supervisor.heard(event, now)
         if isinstance(event, MonitorLine) and self._pipeline.line(event.data, now):
+            if not self._has_report:
+                logger.info("first readable report of %s", self._pipeline.name)
+            self._has_report = True
             self._supervisor.works()
 
     def _close(self, end: float, now: float) -> None:

@@ -38,6 +38,7 @@ class Supervisor:
         self._attempts = 0
         self._start_at: float | None = 0.0
         self._stalls_at: float | None = None
+        self._is_ending_it = False
         self.problem: str | None = None
 
     def deadline(self) -> float:
@@ -53,6 +54,7 @@ class Supervisor:
             self.problem = f"neuron-monitor printed nothing for {STALL_PERIODS} periods; it is restarted"
             logger.error(self.problem)
             self._stalls_at = None
+            self._is_ending_it = True
             self._process.stop()
 
     def heard(self, event: MonitorEvent, now: float) -> None:
@@ -64,7 +66,9 @@ class Supervisor:
                 self._stalls_at = now + STALL_PERIODS * self._period
             case MonitorExited(returncode):
                 self._stalls_at = None
-                self.problem = f"neuron-monitor ended with code {returncode}"
+                if not self._is_ending_it:
+                    self.problem = f"neuron-monitor ended with code {returncode}"
+                self._is_ending_it = False
                 self._start_later(now)
 
     def works(self) -> None:

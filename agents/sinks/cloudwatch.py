@@ -29,7 +29,7 @@ class CloudWatchSink:
         """Send the batch's datums."""
         repeated = 0
         for first in range(0, len(batch.metric_data), _DATUMS_IN_A_REQUEST):
-            datums = batch.metric_data[first : first + _DATUMS_IN_A_REQUEST]
+            datums = list(batch.metric_data[first : first + _DATUMS_IN_A_REQUEST])
             try:
                 response = self._client.put_metric_data(Namespace=NAMESPACE, MetricData=datums)
             except aws.AWS_ERRORS as error:

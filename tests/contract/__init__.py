@@ -1,1 +1,1 @@
-"""Tests; each folder mirrors a room of the house."""
+"""Contract tests."""

@@ -1,1 +1,1 @@
-"""Fakes and factories that several tests use."""
+"""What several tests need to make their input."""

@@ -1,0 +1,250 @@
+"""The agent's loop on a clock that the test moves, and the command for real."""
+
+import json
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents import main
+from agents.batch import Batch
+from agents.clock import SystemClock
+from agents.collectors.host import HostReader
+from agents.collectors.jobs import JobFinder
+from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.process import MonitorMissingError
+from agents.monitor.supervisor import Supervisor
+from agents.node_agent import NodeAgent
+from agents.pipeline import Pipeline
+from agents.publisher import Publisher
+from agents.spool import Spool
+from tests.support import agents, samples
+from tests.support.agents import MINUTE, VirtualClock
+
+
+class RecordingSink:
+    """Keeps every batch."""
+
+    name = "memory"
+    longest_age = 1e9
+    is_record = True
+
+    def __init__(self) -> None:
+        self.batches: list[Batch] = []
+
+    def send(self, batch: Batch) -> int:
+        self.batches.append(batch)
+        return 0
+
+    def states(self) -> list[str]:
+        return [batch.log_event["state"] for batch in self.batches]
+
+    def reasons(self) -> list[str]:
+        return [batch.log_event["state_reason"] for batch in self.batches]
+
+
+class Simulation:
+    """An agent on virtual time whose monitor prints ``made`` every five seconds while it lives."""
+
+    def __init__(self, folder: Path, made: samples.Json | None = None, start: float = MINUTE) -> None:
+        self.clock = VirtualClock(start)
+        self.events: queue.Queue[MonitorEvent] = queue.Queue()
+        self.stop_event = threading.Event()
+        self.sink = RecordingSink()
+        self.line = samples.line(made or samples.full_node())
+        self.starts: list[float] = []
+        self.is_missing = False
+        self.is_silent = False
+        self.run_directory = folder / "run"
+        self.run_directory.mkdir()
+        self._life = 0
+        spool = Spool(folder / "spool", ("memory",))
+        self._agent = NodeAgent(
+            Pipeline(agents.config(), "i-1", start),
+            Supervisor(self, 5, "i-1"),
+            Publisher(spool, [self.sink]),
+            spool,
+            HostReader(folder / "proc", self.run_directory),
+            JobFinder(self.run_directory / "jobs", folder / "proc"),
+        )
+
+    def start(self) -> None:
+        if self.is_missing:
+            raise MonitorMissingError("/opt/neuron-monitor: No such file or directory")
+        self.starts.append(self.clock.now())
+        self.events.put(MonitorStarted(1))
+        self._life += 1
+        self._tick(self._life)
+
+    def stop(self) -> None:
+        self.die()
+
+    def die(self) -> None:
+        self._life += 1
+        self.events.put(MonitorExited(-9))
+
+    def run(self, seconds: float) -> None:
+        self.clock.schedule(self.clock.now() + seconds, self._end)
+        self._agent.run(self.clock, self.events, self.stop_event)
+
+    def _end(self) -> None:
+        self.stop_event.set()
+
+    def _tick(self, life: int) -> None:
+        if life != self._life:
+            return
+        if not self.is_silent:
+            self.events.put(MonitorLine(self.line))
+        self.clock.schedule(self.clock.now() + 5, lambda: self._tick(life))
+
+
+def test_a_minute_holds_the_lines_that_arrived_in_it(tmp_path: Path) -> None:
+    simulation = Simulation(tmp_path)
+
+    simulation.run(150)
+
+    assert [batch.minute for batch in simulation.sink.batches] == [MINUTE, MINUTE + 60, MINUTE + 120]
+    utilization = [
+        datum["Counts"]
+        for batch in simulation.sink.batches
+        for datum in batch.metric_data
+        if datum["MetricName"] == "NeuronCoreUtilization" and len(datum["Dimensions"]) == 2
+    ]
+    # Twelve lines of 32 cores in a whole minute; the last minute is published short when the agent is stopped.
+    assert utilization[:2] == [[12 * 32.0], [12 * 32.0]]
+    assert [batch.seq for batch in simulation.sink.batches] == [1, 2, 3]
+
+
+def test_a_monitor_that_dies_is_restarted_and_the_gap_is_short(tmp_path: Path) -> None:
+    simulation = Simulation(tmp_path)
+    simulation.clock.schedule(MINUTE + 72, simulation.die)
+
+    simulation.run(180)
+
+    assert len(simulation.starts) == 2
+    assert 72.5 <= simulation.starts[1] - MINUTE <= 73
+    assert set(simulation.sink.states()) == {"RUNNING"}
+
+
+def test_a_monitor_that_goes_quiet_is_restarted(tmp_path: Path) -> None:
+    simulation = Simulation(tmp_path)
+
+    def hush() -> None:
+        simulation.is_silent = True
+
+    simulation.clock.schedule(MINUTE + 62, hush)
+    simulation.run(180)
+
+    # The last line at 60, a stall three periods later, a new process half a second to a second after that.
+    assert 75 < simulation.starts[1] - MINUTE <= 76
+    assert simulation.sink.states()[:2] == ["RUNNING", "BLIND"]
+    assert "printed nothing for 3 periods" in simulation.sink.reasons()[1]
+
+
+def test_a_missing_monitor_is_blind_with_its_reason(tmp_path: Path) -> None:
+    simulation = Simulation(tmp_path)
+    simulation.is_missing = True
+
+    simulation.run(60)
+
+    assert simulation.sink.states()[0] == "BLIND"
+    assert "neuron-monitor is missing: /opt/neuron-monitor" in simulation.sink.reasons()[0]
+
+
+def test_a_missing_driver_is_blind_with_its_reason(tmp_path: Path) -> None:
+    simulation = Simulation(tmp_path, samples.no_driver())
+
+    simulation.run(60)
+
+    assert "driver is missing or not running: driver not loaded" in simulation.sink.reasons()[0]
+
+
+def test_the_job_of_a_registration_file_is_named(tmp_path: Path) -> None:
+    simulation = Simulation(tmp_path)
+    (simulation.run_directory / "jobs").mkdir()
+    (simulation.run_directory / "jobs" / "a.json").write_text(
+        json.dumps({"job_id": "a", "name": "llama", "owner": "ada", "cores": None, "tokens_wanted": None})
+    )
+    (simulation.run_directory / "drain").write_text("spot notice\n")
+
+    simulation.run(60)
+
+    event = simulation.sink.batches[0].log_event
+    assert (event["job"], event["job_name"], event["owner"]) == ("a", "llama", "ada")
+    assert (event["state"], event["state_reason"]) == ("DRAINING", "spot notice")
+
+
+def test_the_system_clock_ends_a_wait_when_told_to_stop() -> None:
+    stop = threading.Event()
+    stop.set()
+    events: queue.Queue[int] = queue.Queue()
+
+    with pytest.raises(queue.Empty):
+        SystemClock(stop).get(events, timeout=60)
+    events.put(4)
+    assert SystemClock(stop).get(events, timeout=60) == 4
+
+
+def write_config(folder: Path, **changes: Any) -> Path:
+    monitor = folder / "neuron-monitor"
+    (folder / "line").write_bytes(samples.line(samples.full_node()))
+    monitor.write_text(
+        f"#!{sys.executable}\nimport signal\nprint(open('{folder}/line').read(), flush=True)\nsignal.pause()\n"
+    )
+    monitor.chmod(0o755)
+    path = folder / "agent.json"
+    content = {
+        "environment": "test",
+        "fleet": "pretrain",
+        "owner": "models",
+        "region": "us-east-2",
+        "purpose": "training",
+        "node": "i-1",
+        "log_group": "/g",
+        "neuron_monitor": str(monitor),
+        "proc": str(folder / "proc"),
+        "run_directory": str(folder / "run"),
+        "spool_directory": str(folder / "spool"),
+        **changes,
+    }
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_the_command_measures_until_it_is_told_to_stop_and_publishes_what_it_has(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "agents.main", "run", "--config", str(write_config(tmp_path)), "--stdout"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        for line in process.stderr:
+            if "first readable report" in line:
+                break
+        process.send_signal(signal.SIGTERM)
+        batches = [json.loads(line) for line in process.stdout]
+
+    assert process.returncode == 0
+    assert batches[-1]["log_event"]["state"] == "RUNNING"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"fleeet": "x"}, "fleeet"), ({"period_seconds": 0.5}, "period_seconds"), ({"purpose": "fun"}, "purpose")],
+)
+def test_a_mistake_in_the_configuration_is_one_line(
+    tmp_path: Path, changes: dict[str, Any], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_config(tmp_path, **changes)
+
+    with pytest.raises(SystemExit) as ended:
+        main.app(["run", "--config", str(path)])
+
+    error = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert error.startswith(f"{path}: ")
+    assert message in error
+    assert error.count("\n") == 1

@@ -1,0 +1,174 @@
+"""The spool and the publisher: nothing is lost that need not be."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agents.batch import Batch
+from agents.publisher import Publisher
+from agents.sinks.sink import SinkError, SinkRejectedError
+from agents.spool import Spool
+from tests.support.agents import MINUTE
+
+
+def batch(index: int, padding: int = 0) -> Batch:
+    # Random text does not compress, so its length is its size.
+    filler = os.urandom(padding // 2).hex()
+    return Batch(
+        MINUTE + 60 * index, index, "pretrain/i-1", ({"MetricName": "AgentHeartbeat"},), {"seq": index, "x": filler}
+    )
+
+
+class MemorySink:
+    """Takes batches, or raises what the test tells it to."""
+
+    def __init__(self, name: str = "logs", longest_age: float = 14 * 86400.0, *, is_record: bool = True) -> None:
+        self.name = name
+        self.longest_age = longest_age
+        self.is_record = is_record
+        self.error: Exception | None = None
+        self.taken: list[int] = []
+
+    def send(self, batch: Batch) -> int:
+        if self.error is not None:
+            raise self.error
+        self.taken.append(batch.seq)
+        return 0
+
+
+def test_a_confirmed_batch_leaves_the_disk(tmp_path: Path) -> None:
+    sink = MemorySink()
+    spool = Spool(tmp_path, ("logs",))
+
+    Publisher(spool, [sink]).publish(batch(1), MINUTE + 60)
+
+    assert sink.taken == [1]
+    assert spool.size == 0
+    assert not list(tmp_path.glob("logs/*"))
+
+
+@pytest.mark.parametrize("error", [SinkError("throttled"), TimeoutError("late"), RuntimeError("a bug in a sink")])
+def test_a_failing_sink_keeps_its_batches_and_the_other_sink_gets_them(tmp_path: Path, error: Exception) -> None:
+    failing, working = MemorySink("metrics"), MemorySink("logs")
+    failing.error = error
+    publisher = Publisher(Spool(tmp_path, ("metrics", "logs")), [failing, working])
+
+    publisher.publish(batch(1), MINUTE + 60)
+    publisher.publish(batch(2), MINUTE + 120)
+
+    assert working.taken == [1, 2]
+    assert publisher.retries() == 2
+    assert publisher.retries() == 0
+
+
+def test_after_an_outage_the_newest_goes_first(tmp_path: Path) -> None:
+    sink = MemorySink()
+    sink.error = SinkError("down")
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    publisher.publish(batch(1), MINUTE + 60)
+    publisher.publish(batch(2), MINUTE + 120)
+    sink.error = None
+
+    publisher.publish(batch(3), MINUTE + 180)
+
+    assert sink.taken == [3, 2, 1]
+    assert publisher.dropped() == 0
+
+
+def test_a_restarted_agent_sends_what_the_last_one_could_not(tmp_path: Path) -> None:
+    sink = MemorySink()
+    sink.error = SinkError("down")
+    first = Spool(tmp_path, ("logs",))
+    Publisher(first, [sink]).publish(batch(first.next_sequence()), MINUTE + 60)
+    sink.error = None
+
+    again = Spool(tmp_path, ("logs",))
+    Publisher(again, [sink]).publish(batch(again.next_sequence()), MINUTE + 120)
+
+    assert sink.taken == [2, 1]
+
+
+def test_metrics_older_than_their_sinks_limit_are_left_to_the_log(tmp_path: Path) -> None:
+    sink = MemorySink("metrics", longest_age=3 * 3600, is_record=False)
+    sink.error = SinkError("down")
+    publisher = Publisher(Spool(tmp_path, ("metrics",)), [sink])
+    publisher.publish(batch(1), MINUTE + 60)
+    sink.error = None
+
+    publisher.publish(batch(200), MINUTE + 60 * 200)
+
+    assert sink.taken == [200]
+    assert publisher.dropped() == 0
+
+
+def test_a_log_event_older_than_its_sinks_limit_is_dropped_and_counted(tmp_path: Path) -> None:
+    sink = MemorySink()
+    sink.error = SinkError("down")
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    publisher.publish(batch(1), MINUTE + 60)
+
+    publisher.publish(batch(21_000), MINUTE + 60 * 21_000)
+
+    assert publisher.dropped() == 1
+
+
+def test_a_refused_batch_is_not_sent_again(tmp_path: Path) -> None:
+    sink = MemorySink()
+    sink.error = SinkRejectedError("the value is not a number")
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    publisher.publish(batch(1), MINUTE + 60)
+    sink.error = None
+
+    publisher.publish(batch(2), MINUTE + 120)
+
+    assert sink.taken == [2]
+    assert publisher.dropped() == 1
+
+
+def test_a_full_spool_gives_up_the_oldest(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, ("logs",), limit=5000)
+    for index in range(1, 5):
+        spool.put("logs", batch(index, padding=3000))
+
+    kept = [spool.read("logs", name) for name in spool.newest_first("logs")]
+
+    assert spool.size <= 5000
+    assert kept
+    assert kept[0] is not None
+    assert kept[0].seq == 4
+    assert spool.lost() == 4 - len(kept)
+
+
+@pytest.mark.parametrize("damage", [b"", b"00000000 rubbish", b"not hex at all", b"\x00" * 50])
+def test_a_damaged_file_is_skipped_and_counted(tmp_path: Path, damage: bytes) -> None:
+    sink = MemorySink()
+    spool = Spool(tmp_path, ("logs",))
+    spool.put("logs", batch(1))
+    next(tmp_path.glob("logs/*")).write_bytes(damage)
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+
+    publisher.publish(batch(2), MINUTE + 120)
+
+    assert sink.taken == [2]
+    assert publisher.dropped() == 1
+
+
+def test_a_disk_that_takes_nothing_does_not_stop_publishing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = MemorySink()
+    spool = Spool(tmp_path, ("logs",))
+
+    def full(lane: str, batch: Batch) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(spool, "put", full)
+    Publisher(spool, [sink]).publish(batch(1), MINUTE + 60)
+
+    assert sink.taken == [1]
+
+
+def test_sequence_numbers_survive_a_restart_and_a_damaged_file(tmp_path: Path) -> None:
+    assert Spool(tmp_path, ()).next_sequence() == 1
+    assert Spool(tmp_path, ()).next_sequence() == 2
+    (tmp_path / "sequence").write_text("?")
+    assert Spool(tmp_path, ()).next_sequence() == 1
