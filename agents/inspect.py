@@ -16,7 +16,8 @@ from agents.aggregate import metric_data
 from agents.batch import Datum, Event, SelfFigures, iso
 from agents.config import AgentConfig
 from agents.log_event import log_event
-from agents.monitor.report import Report, UnreadableLineError, parse
+from agents.monitor.parse import UnreadableLineError, parse
+from agents.monitor.report import Report
 from agents.pipeline import Pipeline, Surroundings
 from fleet.metrics import PERIOD_SECONDS
 

@@ -14,7 +14,8 @@ from agents.collectors.host import HostView
 from agents.collectors.jobs import UNATTRIBUTED, Job
 from agents.config import AgentConfig
 from agents.minute import Figures, Minute
-from agents.monitor.report import Hardware, Report, UnreadableLineError, parse
+from agents.monitor.parse import UnreadableLineError, parse
+from agents.monitor.report import Hardware, Report
 from fleet.cost import wasted_usd_per_hour
 from fleet.hardware_errors import Action
 from fleet.node_state import Memory, NodeState, Observation, decide

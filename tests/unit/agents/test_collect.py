@@ -6,7 +6,7 @@ import pytest
 
 from agents import layout
 from agents.collectors.neuron_monitor import NodeSample, sample
-from agents.monitor.report import UnreadableLineError, parse
+from agents.monitor.parse import UnreadableLineError, parse
 from tests.support import samples
 from tests.support.samples import GIB, MIB, Json, RuntimeSpec
 

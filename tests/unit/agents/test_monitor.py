@@ -1,7 +1,6 @@
 """neuron-monitor's configuration, its supervisor on given times, and its process for real."""
 
 import json
-import os
 import queue
 import sys
 from pathlib import Path
@@ -169,15 +168,20 @@ def test_stop_ends_it_gently_and_then_by_force(tmp_path: Path) -> None:
 
 
 def test_a_helper_that_holds_the_pipe_ends_with_its_group(tmp_path: Path) -> None:
-    body = "child = os.fork()\nprint(child or os.getpid(), flush=True)\nsignal.pause()"
+    body = """
+if os.fork() == 0:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print('helper', flush=True)
+    while True: signal.pause()
+signal.pause()
+"""
     process, events = started(tmp_path, body)
-    line = events.get(timeout=5)
-    assert isinstance(line, MonitorLine)
+    assert events.get(timeout=5) == MonitorLine(b"helper\n")
 
     process.stop(grace=1)
 
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(line.data), 0)
+    # The exit is told only when nobody holds the pipe any more.
+    assert events.get(timeout=5) == MonitorExited(-15)
 
 
 def test_a_program_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:

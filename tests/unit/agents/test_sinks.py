@@ -5,6 +5,7 @@ import socket
 from typing import Any
 
 import pytest
+from botocore.config import Config
 from botocore.stub import ANY, Stubber
 
 from agents.batch import Batch
@@ -131,7 +132,7 @@ def test_an_endpoint_that_is_not_there_is_a_sink_error(monkeypatch: pytest.Monke
 
 
 def test_an_endpoint_that_never_answers_is_a_sink_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    impatient = aws.CLIENT_CONFIG.merge(aws.Config(read_timeout=0.05, retries={"total_max_attempts": 1}))
+    impatient = aws.CLIENT_CONFIG.merge(Config(read_timeout=0.05, retries={"total_max_attempts": 1}))
     monkeypatch.setattr(aws, "CLIENT_CONFIG", impatient)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))

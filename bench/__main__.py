@@ -1,0 +1,12 @@
+"""``python -m bench``: every benchmark, one after the other."""
+
+from bench import agent_report
+
+
+def main() -> None:
+    """Run them all."""
+    agent_report.run()
+
+
+if __name__ == "__main__":
+    main()
