@@ -64,7 +64,7 @@ def inspect(path: Path, instance_type: str, period: int | None, start: int) -> I
     spacing = period or max(1, min(PERIOD_SECONDS, round(typical or 5)))
     # The pipeline discards what is shorter than half its period; for a recording of short reports that is too long.
     gate = float(period) if period else typical or float(spacing)
-    pipeline = Pipeline(default_config(instance_type, spacing), "", start, gate)
+    pipeline = Pipeline(default_config(instance_type, spacing), "", start, rate_seconds=gate)
     minute = start
     for index, (data, _) in enumerate(lines):
         now = start + index * spacing

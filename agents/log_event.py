@@ -40,16 +40,22 @@ def log_event(entry: NodeMinute) -> Event:
         "cost_usd_per_hour": price.usd_per_hour if price else None,
         "wasted_usd_per_hour": entry.wasted_usd_per_hour,
         "price": msgspec.to_builtins(price) if price else None,
-        "hardware_errors": [
-            {"kind": seen.error.kind, "action": seen.error.action.value, "device": seen.device, "count": seen.count}
-            for seen in entry.figures.hardware_errors
-        ],
+        "hardware_errors": _hardware_errors(entry),
         "problems": list(entry.problems) or None,
         "agent_version": VERSION,
         "_aws": {"Timestamp": entry.minute * 1000, "CloudWatchMetrics": []},
     }
     event.update(_work(entry) if verdict.state is not NodeState.BLIND else {})
     return {name: value for name, value in event.items() if value is not None}
+
+
+def _hardware_errors(entry: NodeMinute) -> list[dict[str, Any]] | None:
+    errors = [
+        {"kind": seen.error.kind, "action": seen.error.action.value, "device": seen.device, "count": seen.count}
+        for seen in entry.figures.hardware_errors
+    ]
+    # No errors is something to say only of counters that were read.
+    return errors if errors or entry.figures.hardware_measured else None
 
 
 def _work(entry: NodeMinute) -> dict[str, Any]:

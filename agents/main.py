@@ -33,6 +33,7 @@ from agents.sinks.emf_logs import EmfLogsSink
 from agents.sinks.sink import Sink
 from agents.sinks.stdout import StdoutSink
 from agents.spool import Spool
+from agents.state_file import StateFile
 from fleet.metrics import PERIOD_SECONDS
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -90,13 +91,15 @@ def run(config: AgentConfig, clock: Clock, stop: threading.Event, sinks: Sequenc
     if sinks is None:
         sinks = (CloudWatchSink(config.region), EmfLogsSink(config.region, config.log_group))
     spool = Spool(Path(config.spool_directory), tuple(sink.name for sink in sinks))
+    host = HostReader(Path(config.proc), run_directory)
+    state_file = StateFile(Path(config.spool_directory) / "state.json", host.boot_id())
     agent = NodeAgent(
-        pipeline=Pipeline(config, node, clock.now()),
+        pipeline=Pipeline(config, node, clock.now(), memory=state_file.load()),
         supervisor=Supervisor(process, config.period_seconds, node),
         publisher=Publisher(spool, sinks),
-        spool=spool,
-        host=HostReader(Path(config.proc), run_directory),
+        host=host,
         jobs=JobFinder(run_directory / "jobs", Path(config.proc)),
+        state_file=state_file,
     )
     try:
         agent.run(clock, events, stop)

@@ -89,13 +89,14 @@ class Minute:
     def figures(self, layout: Layout) -> Figures:
         """The minute so far."""
         samples = self._samples
-        last = samples[-1] if samples else NodeSample()
+        # A report that does not say which runtimes there are has nothing new about holders.
+        last = next((sample for sample in reversed(samples) if sample.allocated is not None), NodeSample())
         flops = _series(sample.flops for sample in samples)
         totals = [sum(sample.flops.values()) for sample in samples if sample.flops]
         peak = layout.peak_flops
         return Figures(
             reports=len(samples),
-            blind=last.blind if samples and all(sample.blind for sample in samples) else None,
+            blind=samples[-1].blind if samples and all(sample.blind for sample in samples) else None,
             blind_reports=tuple(dict.fromkeys(sample.blind for sample in samples if sample.blind)),
             allocated=last.allocated,
             utilization=Percentages(_series(sample.utilization for sample in samples)),

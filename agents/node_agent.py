@@ -16,7 +16,7 @@ from agents.monitor.events import MonitorEvent, MonitorLine
 from agents.monitor.supervisor import Supervisor
 from agents.pipeline import Pipeline, Surroundings
 from agents.publisher import Publisher
-from agents.spool import Spool
+from agents.state_file import StateFile
 from fleet.metrics import PERIOD_SECONDS
 
 logger = logging.getLogger(__name__)
@@ -31,16 +31,16 @@ class NodeAgent:
         pipeline: Pipeline,
         supervisor: Supervisor,
         publisher: Publisher,
-        spool: Spool,
         host: HostReader,
         jobs: JobFinder,
+        state_file: StateFile,
     ) -> None:
         self._pipeline = pipeline
         self._supervisor = supervisor
         self._publisher = publisher
-        self._spool = spool
         self._host = host
         self._jobs = jobs
+        self._state_file = state_file
         self._usage = SelfUsage()
         self._minute = 0
         self._state: str | None = None
@@ -80,8 +80,9 @@ class NodeAgent:
 
     def _close(self, end: float, now: float) -> None:
         entry = self._pipeline.close(
-            self._minute, end, self._spool.next_sequence(), self._surroundings(), self._own_figures()
+            self._minute, end, self._publisher.spool.next_sequence(), self._surroundings(), self._own_figures()
         )
+        self._state_file.save(entry.verdict.memory)
         if entry.verdict.state.value != self._state:
             self._state = entry.verdict.state.value
             logger.info("%s: %s", self._state, entry.verdict.reason)
@@ -97,7 +98,7 @@ class NodeAgent:
     def _own_figures(self) -> SelfFigures:
         cpu, rss = self._usage.read()
         return SelfFigures(
-            spool_bytes=self._spool.size,
+            spool_bytes=self._publisher.spool.size,
             dropped=self._publisher.dropped(),
             retries=self._publisher.retries(),
             cpu_percent=cpu,

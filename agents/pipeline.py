@@ -38,7 +38,15 @@ class Surroundings:
 class Pipeline:
     """Holds what must outlive a minute: the node's state memory, error counters, the last report."""
 
-    def __init__(self, config: AgentConfig, node: str, started: float, rate_seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        config: AgentConfig,
+        node: str,
+        started: float,
+        *,
+        rate_seconds: float | None = None,
+        memory: Memory | None = None,
+    ) -> None:
         """Rates of sections shorter than half of ``rate_seconds`` (default: the period) are discarded."""
         self._config = config
         self._node = node
@@ -47,7 +55,7 @@ class Pipeline:
         self._report: Report | None = None
         self._hardware = Hardware()
         self._ecc = ecc.EccWatch()
-        self._memory = Memory()
+        self._memory = memory or Memory()
         self._minute = Minute()
         self._last: Figures | None = None
         self._unreadable: list[str] = []

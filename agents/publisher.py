@@ -17,7 +17,7 @@ class Publisher:
     """One failure of a sink ends its turn for the minute; the other sinks have theirs."""
 
     def __init__(self, spool: Spool, sinks: Sequence[Sink]) -> None:
-        self._spool = spool
+        self.spool = spool
         self._sinks = tuple(sinks)
         self._retries = 0
         self._dropped = 0
@@ -26,7 +26,7 @@ class Publisher:
         """Spool ``batch``, then send what is waiting, newest first."""
         for sink in self._sinks:
             try:
-                self._spool.put(sink.name, batch)
+                self.spool.put(sink.name, batch)
             except OSError:
                 logger.exception("the spool took no batch; it is sent without")
                 self._confirmed(sink, batch)
@@ -41,26 +41,26 @@ class Publisher:
     def dropped(self) -> int:
         """Batches given up since the last call."""
         count, self._dropped = self._dropped, 0
-        return count + self._spool.lost()
+        return count + self.spool.lost()
 
     def _drain(self, sink: Sink, now: float) -> None:
         self._expire(sink, now)
-        for name in self._spool.newest_first(sink.name)[:_BATCHES_A_MINUTE]:
-            batch = self._spool.read(sink.name, name)
+        for name in self.spool.newest_first(sink.name)[:_BATCHES_A_MINUTE]:
+            batch = self.spool.read(sink.name, name)
             if batch is None:
                 continue
             if not self._confirmed(sink, batch):
                 return
-            self._spool.remove(sink.name, name)
+            self.spool.remove(sink.name, name)
 
     def _expire(self, sink: Sink, now: float) -> None:
-        for name in reversed(self._spool.newest_first(sink.name)):
+        for name in reversed(self.spool.newest_first(sink.name)):
             if now - minute_of(name) <= sink.longest_age:
                 return
             if sink.is_record:
-                self._spool.give_up(sink.name, name)
+                self.spool.give_up(sink.name, name)
             else:
-                self._spool.remove(sink.name, name)
+                self.spool.remove(sink.name, name)
 
     def _confirmed(self, sink: Sink, batch: Batch) -> bool:
         """Whether the batch need not be kept: it was taken, or will never be."""

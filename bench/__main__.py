@@ -1,11 +1,12 @@
 """``python -m bench``: every benchmark, one after the other."""
 
-from bench import agent_report
+from bench import agent_report, synth
 
 
 def main() -> None:
     """Run them all."""
     agent_report.run()
+    synth.run()
 
 
 if __name__ == "__main__":

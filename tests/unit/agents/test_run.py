@@ -18,6 +18,7 @@ from agents.node_agent import NodeAgent
 from agents.pipeline import Pipeline
 from agents.publisher import Publisher
 from agents.spool import Spool
+from agents.state_file import StateFile
 from tests.support import agents, samples
 from tests.support.agents import MINUTE, VirtualClock
 
@@ -56,16 +57,18 @@ class Simulation:
         self.is_missing = False
         self.is_silent = False
         self.run_directory = folder / "run"
-        self.run_directory.mkdir()
+        self.run_directory.mkdir(exist_ok=True)
         self._life = 0
         spool = Spool(folder / "spool", ("memory",))
+        host = HostReader(folder / "proc", self.run_directory)
+        state_file = StateFile(folder / "state.json", host.boot_id())
         self._agent = NodeAgent(
-            Pipeline(agents.config(), "i-1", start),
+            Pipeline(agents.config(), "i-1", start, memory=state_file.load()),
             Supervisor(self, 5, "i-1"),
             Publisher(spool, [self.sink]),
-            spool,
-            HostReader(folder / "proc", self.run_directory),
+            host,
             JobFinder(self.run_directory / "jobs", folder / "proc"),
+            state_file,
         )
 
     def start(self) -> None:
@@ -172,6 +175,37 @@ def test_the_job_of_a_registration_file_is_named(tmp_path: Path) -> None:
     event = simulation.sink.batches[0].log_event
     assert (event["job"], event["job_name"], event["owner"]) == ("a", "llama", "ada")
     assert (event["state"], event["state_reason"]) == ("DRAINING", "spot notice")
+
+
+def boot(folder: Path, name: str) -> None:
+    path = folder / "proc/sys/kernel/random"
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "boot_id").write_text(name)
+
+
+def test_a_fault_outlives_the_agent_and_not_the_boot(tmp_path: Path) -> None:
+    faulty = samples.report([samples.RuntimeSpec(1, "a", {0: 9.0}, {}, {0: 1}, 5, hardware_errors=1)])
+    boot(tmp_path, "first")
+    Simulation(tmp_path, faulty).run(60)
+
+    restarted = Simulation(tmp_path, samples.full_node(), MINUTE + 120)
+    restarted.run(60)
+    boot(tmp_path, "second")
+    rebooted = Simulation(tmp_path, samples.full_node(), MINUTE + 240)
+    rebooted.run(60)
+
+    assert restarted.sink.states()[0] == "FAULT"
+    assert rebooted.sink.states()[0] == "RUNNING"
+
+
+def test_a_damaged_state_file_starts_anew(tmp_path: Path) -> None:
+    boot(tmp_path, "first")
+    (tmp_path / "state.json").write_text("{")
+    simulation = Simulation(tmp_path)
+
+    simulation.run(60)
+
+    assert simulation.sink.states()[0] == "RUNNING"
 
 
 def test_the_system_clock_ends_a_wait_when_told_to_stop() -> None:

@@ -1,0 +1,50 @@
+"""What the node's state remembers, kept over restarts of the agent until the node boots.
+
+Without it a new agent would clear a fault that only a reboot clears, and excuse a running job as starting up.
+"""
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from fleet.node_state import Memory
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    boot_id: str
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class StateFile:
+    """One file. Without a ``boot_id`` nothing is kept: a boot could not be told from a restart."""
+
+    path: Path
+    boot_id: str
+
+    def load(self) -> Memory:
+        """What was remembered in this boot; nothing when the file is missing, damaged or of another boot."""
+        try:
+            content = msgspec.json.decode(self.path.read_bytes(), type=_Content)
+        except FileNotFoundError:
+            return Memory()
+        except (OSError, msgspec.DecodeError) as error:
+            logger.warning("%s: %s; the node's state starts anew", self.path, error)
+            return Memory()
+        return content.memory if self.boot_id and content.boot_id == self.boot_id else Memory()
+
+    def save(self, memory: Memory) -> None:
+        """Replace the file; a disk that refuses is logged."""
+        if not self.boot_id:
+            return
+        temporary = self.path.with_suffix(".writing")
+        try:
+            temporary.write_bytes(msgspec.json.encode(_Content(self.boot_id, memory)))
+            temporary.rename(self.path)
+        except OSError as error:
+            logger.warning("%s: %s", self.path, error)
