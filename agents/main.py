@@ -110,6 +110,7 @@ def run(config: AgentConfig, clock: Clock, stop: threading.Event, sinks: Sequenc
 def main() -> None:
     """Console script entry."""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("botocore").setLevel(logging.WARNING)
     app()
 
 

@@ -1,7 +1,7 @@
 """The disk between the agent and AWS: a minute's batch stays here until each sink has confirmed it.
 
-One lane (a folder) for each sink, one file for each batch: the CRC-32 of the rest in hex, a space, and the compressed
-batch. Files appear by rename, so a crash leaves a whole file or none. A damaged file is deleted and counted.
+One lane (a folder) for each sink, one file for each batch: the batch as JSON in a zlib stream, which carries its own
+checksum. Files appear by rename, so a crash leaves a whole file or none. A damaged file is deleted and counted.
 """
 
 import logging
@@ -15,7 +15,7 @@ import msgspec
 from agents.batch import Batch
 
 logger = logging.getLogger(__name__)
-# 72 hours of minutes in two lanes at about 3 KB each come to 26 MB.
+# 72 hours of minutes in two lanes come to 20 MiB on a node of 32 cores (2.4 KB a batch).
 LIMIT_BYTES: Final = 32 * 1024 * 1024
 _SUFFIX: Final = ".batch"
 _SEQUENCE: Final = "sequence"
@@ -55,9 +55,8 @@ class Spool:
         Raises:
             OSError: the disk is full or read-only.
         """
-        body = zlib.compress(msgspec.json.encode(batch))
+        content = zlib.compress(msgspec.json.encode(batch))
         name = f"{batch.minute:012d}-{batch.seq:010d}{_SUFFIX}"
-        content = b"%08x " % zlib.crc32(body) + body
         _write(self._directory / lane / name, content)
         self._files[lane][name] = len(content)
         self._make_room()
@@ -69,9 +68,8 @@ class Spool:
     def read(self, lane: str, name: str) -> Batch | None:
         """The batch, or None for a file that is damaged or gone, which is then counted as lost."""
         try:
-            checksum, _, body = (self._directory / lane / name).read_bytes().partition(b" ")
-            if int(checksum, 16) == zlib.crc32(body):
-                return msgspec.json.decode(zlib.decompress(body), type=Batch)
+            content = zlib.decompress((self._directory / lane / name).read_bytes())
+            return msgspec.json.decode(content, type=Batch)
         except (OSError, ValueError, zlib.error) as error:
             logger.warning("spooled batch %s/%s: %s", lane, name, error)
         self.give_up(lane, name)

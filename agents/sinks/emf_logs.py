@@ -59,4 +59,5 @@ class EmfLogsSink:
 
     @cached_property
     def _client(self) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
-        return boto3.client("logs", region_name=self._region, config=aws.CLIENT_CONFIG)
+        # A session of its own: boto3's default one may not be used by several threads at once.
+        return boto3.session.Session().client("logs", region_name=self._region, config=aws.CLIENT_CONFIG)

@@ -72,6 +72,18 @@ def test_a_core_whose_holder_was_not_measured_has_no_figure() -> None:
     assert collected.allocated == frozenset({0, 1})
 
 
+def test_a_shared_core_has_no_figure_while_one_of_its_holders_was_not_measured() -> None:
+    made = samples.report(
+        [RuntimeSpec(1, "a", {0: 30.0}, {0: 1e12}, {0: GIB}), RuntimeSpec(2, "b", {0: 60.0}, {0: 2e12}, {0: GIB})],
+        devices=1,
+    )
+    made["neuron_runtime_data"][1]["report"]["neuroncore_counters"] = None
+
+    collected = collect(made)
+
+    assert (collected.utilization, collected.flops, collected.allocated) == ({}, {}, frozenset({0}))
+
+
 def test_memory_is_absent_when_one_runtime_was_not_measured() -> None:
     made = samples.report([RuntimeSpec(1, "a", tensors={0: GIB}), RuntimeSpec(2, "b", tensors={1: GIB})], devices=1)
     made["neuron_runtime_data"][1]["report"]["memory_used"] = None

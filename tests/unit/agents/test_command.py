@@ -42,14 +42,17 @@ def write_config(folder: Path, **changes: Any) -> Path:
 def test_the_command_measures_until_it_is_told_to_stop_and_publishes_what_it_has(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "agents.main", "run", "--config", str(write_config(tmp_path)), "--stdout"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        assert process.stdout is not None
-        for line in process.stderr:
-            if "first readable report" in line:
-                break
-        process.send_signal(signal.SIGTERM)
-        batches = [json.loads(line) for line in process.stdout]
+        try:
+            assert process.stderr is not None
+            for line in process.stderr:
+                if "first readable report" in line:
+                    break
+            process.send_signal(signal.SIGTERM)
+            output, _ = process.communicate(timeout=20)
+        finally:
+            process.kill()
 
+    batches = [json.loads(line) for line in output.splitlines()]
     assert process.returncode == 0
     assert batches[-1]["log_event"]["state"] == "RUNNING"
 

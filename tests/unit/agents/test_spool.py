@@ -1,6 +1,8 @@
 """The spool and the publisher: nothing is lost that need not be."""
 
 import os
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -140,12 +142,22 @@ def test_a_full_spool_gives_up_the_oldest(tmp_path: Path) -> None:
     assert spool.lost() == 4 - len(kept)
 
 
-@pytest.mark.parametrize("damage", [b"", b"00000000 rubbish", b"not hex at all", b"\x00" * 50])
-def test_a_damaged_file_is_skipped_and_counted(tmp_path: Path, damage: bytes) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:-5],
+        lambda content: content[:40] + bytes([content[40] ^ 1]) + content[41:],
+        lambda content: zlib.compress(b'{"minute": 1}'),
+        lambda content: b"\x00" * 50,
+    ],
+)
+def test_a_damaged_file_is_skipped_and_counted(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     sink = MemorySink()
     spool = Spool(tmp_path, ("logs",))
     spool.put("logs", batch(1))
-    next(tmp_path.glob("logs/*")).write_bytes(damage)
+    path = next(tmp_path.glob("logs/*"))
+    path.write_bytes(damage(path.read_bytes()))
     publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
 
     publisher.publish(batch(2), MINUTE + 120)
