@@ -1,0 +1,85 @@
+"""CloudWatch's statistics over the datums of one period: what Average, Maximum or p10 mean for each shape of datum."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_PERCENTILE = re.compile(r"^p(\d{1,2}(?:\.\d{1,10})?|100)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """One stored datum.
+
+    ``values`` are (value, count) pairs; a statistic set has none, because the API was never told its values.
+    """
+
+    sample_count: float
+    total: float
+    minimum: float
+    maximum: float
+    values: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def of_values(cls, values: Sequence[float], counts: Sequence[float] | None = None) -> "Datum":
+        """From a single value, or from the Values and Counts of a distribution (a count is 1 unless given)."""
+        pairs = tuple(zip(values, counts or [1.0] * len(values), strict=True))
+        return cls(
+            sample_count=sum(count for _, count in pairs),
+            total=sum(value * count for value, count in pairs),
+            minimum=min(values),
+            maximum=max(values),
+            values=pairs,
+        )
+
+
+def is_statistic(name: str) -> bool:
+    """Whether ``statistic`` knows the name."""
+    return name in {"Average", "Sum", "SampleCount", "Minimum", "Maximum"} or _PERCENTILE.match(name) is not None
+
+
+def statistic(datums: Iterable[Datum], name: str) -> float | None:
+    """The statistic of a period, or ``None`` without data.
+
+    A percentile of a statistic set is unknown too, unless all its samples are equal (CloudWatch API reference,
+    "StatisticSet": min and max equal, or one sample).
+    """
+    present = [datum for datum in datums if datum.sample_count > 0]
+    if not present:
+        return None
+    samples = sum(datum.sample_count for datum in present)
+    total = sum(datum.total for datum in present)
+    simple = {
+        "Average": total / samples,
+        "Sum": total,
+        "SampleCount": samples,
+        "Minimum": min(datum.minimum for datum in present),
+        "Maximum": max(datum.maximum for datum in present),
+    }
+    if name in simple:
+        return simple[name]
+    match = _PERCENTILE.match(name)
+    if match is None:
+        raise ValueError(f"statistic {name!r}: not one of Average, Sum, SampleCount, Minimum, Maximum, pNN")
+    return _percentile(present, float(match[1]))
+
+
+def _percentile(datums: Sequence[Datum], percent: float) -> float | None:
+    """The smallest value that at least ``percent`` of the samples do not exceed."""
+    pairs: list[tuple[float, float]] = []
+    for datum in datums:
+        if datum.values:
+            pairs.extend(datum.values)
+        elif datum.minimum == datum.maximum:
+            pairs.append((datum.minimum, datum.sample_count))
+        else:
+            return None
+    pairs.sort()
+    rank = max(percent / 100 * sum(count for _, count in pairs), math.ulp(0.0))
+    seen = 0.0
+    for value, count in pairs:
+        seen += count
+        if seen >= rank - 1e-9:
+            return value
+    return pairs[-1][0]

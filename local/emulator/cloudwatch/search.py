@@ -1,0 +1,58 @@
+"""SEARCH in metric math: the series that match ``'{Namespace,Dimension} MetricName="X" Dimension="v"'``.
+
+Source: "CloudWatch search expression syntax". Served: one schema with exact dimension names, and terms of the form
+``Property="value"`` or bare words, all of which must match; OR and NOT are refused.
+"""
+
+import re
+
+from local.emulator.cloudwatch.math_functions import Labelled
+from local.emulator.cloudwatch.metric_math import MathError
+from local.emulator.cloudwatch.metric_store import MetricStore, SeriesKey
+
+_SCHEMA = re.compile(r"^\s*\{([^}]*)\}\s*(.*)$", re.DOTALL)
+_TERM = re.compile(r'\s*(?:([\w/]+)\s*=\s*)?(?:"([^"]*)"|([^\s"=()]+))')
+
+
+def search(store: MetricStore, arguments: tuple[str, str], start: float, end: float, period: int) -> list[Labelled]:
+    """The matching series that have data in ``[start, end)``, each with a label, in the order of the labels."""
+    expression, statistic = arguments
+    match = _SCHEMA.match(expression)
+    if match is None:
+        raise MathError(f"SEARCH {expression!r}: starts with {{Namespace,Dimension,…}}")
+    namespace, *dimensions = [part.strip().strip('"') for part in match[1].split(",")]
+    terms = _terms(match[2])
+    found = []
+    for key in store.all_series():
+        names = {name for name, _ in key.dimensions}
+        if key.namespace == namespace and names == set(dimensions) and all(_matches(key, *term) for term in terms):
+            series = store.values(key, statistic, start, end, period)
+            if series:
+                found.append((_label(key, dimensions), series))
+    return sorted(found, key=lambda each: each[0])
+
+
+def _terms(text: str) -> list[tuple[str | None, str]]:
+    terms: list[tuple[str | None, str]] = []
+    position = 0
+    while text[position:].strip():
+        match = _TERM.match(text, position)
+        if match is None or match[3] in ("OR", "NOT"):
+            raise MathError(f"SEARCH: {text[position:].strip()[:30]!r} is not supported here")
+        if match[3] != "AND":
+            terms.append((match[1], match[2] if match[2] is not None else match[3]))
+        position = match.end()
+    return terms
+
+
+def _matches(key: SeriesKey, name: str | None, value: str) -> bool:
+    if name == "MetricName":
+        return key.name == value
+    if name is None:
+        return value.lower() in " ".join([key.name, *(each for _, each in key.dimensions)]).lower()
+    return (name, value) in key.dimensions
+
+
+def _label(key: SeriesKey, dimensions: list[str]) -> str:
+    values = dict(key.dimensions)
+    return " ".join([*(values[name] for name in dimensions), key.name])

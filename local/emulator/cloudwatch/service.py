@@ -1,0 +1,133 @@
+"""CloudWatch's API on top of the stores: one instance for a region, every operation by its name."""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from fleet.alarm_evaluation import State
+from local.emulator.clock import EmulatorClock
+from local.emulator.cloudwatch.alarm_queries import (
+    describe_alarm_history,
+    describe_alarms,
+    describe_alarms_for_metric,
+)
+from local.emulator.cloudwatch.alarms import Alarm, AlarmStore, Transition
+from local.emulator.cloudwatch.errors import invalid
+from local.emulator.cloudwatch.evaluator import evaluate_alarms, settle_composites
+from local.emulator.cloudwatch.metric_data import get_metric_data, get_metric_statistics, list_metrics
+from local.emulator.cloudwatch.metric_store import MetricStore
+from local.emulator.cloudwatch.notifications import message, subject, topics
+from local.emulator.cloudwatch.put_metric_data import put_metric_data
+
+Publish = Callable[[str, str, str], None]
+Request = Mapping[str, Any]
+
+
+class CloudWatch:
+    """Metrics and alarms of one account in one region. ``publish(topic_arn, subject, message)`` delivers and returns."""
+
+    def __init__(self, account: str, region: str, clock: EmulatorClock, publish: Publish) -> None:
+        self.metrics = MetricStore()
+        self.alarms = AlarmStore(account, region)
+        self._clock = clock
+        self._publish = publish
+        self._evaluating = threading.Lock()
+
+    def operation(self, name: str) -> Callable[[Request], dict[str, Any]] | None:
+        """The function that answers an API operation, or ``None`` for one that is not served here."""
+        return _OPERATIONS[name].__get__(self) if name in _OPERATIONS else None
+
+    def evaluate(self, now: float) -> list[Transition]:
+        """Evaluate every alarm at ``now``; returns when all notifications have been delivered."""
+        with self._evaluating:
+            return evaluate_alarms(self.alarms, self.metrics, now, self._act)
+
+    def _act(self, alarm: Alarm, change: Transition) -> None:
+        arns = topics(alarm, change)
+        if not arns or self._is_suppressed(alarm):
+            return
+        body = json.dumps(message(self.alarms, alarm, change))
+        for arn in arns:
+            self._publish(arn, subject(change, self.alarms.region), body)
+
+    def _is_suppressed(self, alarm: Alarm) -> bool:
+        """Whether the composite's ActionsSuppressor is in ALARM; its wait and extension periods are not kept."""
+        suppressor = self.alarms.get(alarm.settings.get("ActionsSuppressor") or "")
+        return suppressor is not None and suppressor.state is State.ALARM
+
+    def _put_metric_data(self, request: Request) -> dict[str, Any]:
+        put_metric_data(self.metrics, request, self._clock.now())
+        return {}
+
+    def _put_metric_alarm(self, request: Request) -> dict[str, Any]:
+        self.alarms.put_metric_alarm(request, self._clock.now())
+        return {}
+
+    def _put_composite_alarm(self, request: Request) -> dict[str, Any]:
+        self.alarms.put_composite_alarm(request, self._clock.now())
+        return {}
+
+    def _delete_alarms(self, request: Request) -> dict[str, Any]:
+        self.alarms.delete(request.get("AlarmNames") or [])
+        return {}
+
+    def _set_alarm_state(self, request: Request) -> dict[str, Any]:
+        alarm = self.alarms.require(request["AlarmName"])
+        if request["StateValue"] not in set(State):
+            raise invalid(f"StateValue {request['StateValue']!r} is not one of {', '.join(State)}")
+        state, now = State(request["StateValue"]), self._clock.now()
+        changes: list[tuple[Alarm, Transition]] = []
+        if state is not alarm.state:
+            data = request.get("StateReasonData") or "{}"
+            changes = [(alarm, self.alarms.transition(alarm, state, request["StateReason"], now, data))]
+            changes += [each for each in settle_composites(self.alarms, now) if each[0] is not alarm]
+        for changed, change in changes:
+            self._act(changed, change)
+        return {}
+
+    def _enable_alarm_actions(self, request: Request) -> dict[str, Any]:
+        return self._switch_actions(request, enabled=True)
+
+    def _disable_alarm_actions(self, request: Request) -> dict[str, Any]:
+        return self._switch_actions(request, enabled=False)
+
+    def _switch_actions(self, request: Request, *, enabled: bool) -> dict[str, Any]:
+        for name in request.get("AlarmNames") or []:
+            self.alarms.require(name).settings["ActionsEnabled"] = enabled
+        return {}
+
+    def _get_metric_data(self, request: Request) -> dict[str, Any]:
+        return get_metric_data(self.metrics, request)
+
+    def _get_metric_statistics(self, request: Request) -> dict[str, Any]:
+        return get_metric_statistics(self.metrics, request)
+
+    def _list_metrics(self, request: Request) -> dict[str, Any]:
+        return list_metrics(self.metrics, request)
+
+    def _describe_alarms(self, request: Request) -> dict[str, Any]:
+        return describe_alarms(self.alarms, request)
+
+    def _describe_alarm_history(self, request: Request) -> dict[str, Any]:
+        return describe_alarm_history(self.alarms, request)
+
+    def _describe_alarms_for_metric(self, request: Request) -> dict[str, Any]:
+        return describe_alarms_for_metric(self.alarms, request)
+
+
+_OPERATIONS: Final[Mapping[str, Callable[[CloudWatch, Request], dict[str, Any]]]] = {
+    "PutMetricData": CloudWatch._put_metric_data,
+    "GetMetricData": CloudWatch._get_metric_data,
+    "GetMetricStatistics": CloudWatch._get_metric_statistics,
+    "ListMetrics": CloudWatch._list_metrics,
+    "PutMetricAlarm": CloudWatch._put_metric_alarm,
+    "PutCompositeAlarm": CloudWatch._put_composite_alarm,
+    "DescribeAlarms": CloudWatch._describe_alarms,
+    "DescribeAlarmHistory": CloudWatch._describe_alarm_history,
+    "DescribeAlarmsForMetric": CloudWatch._describe_alarms_for_metric,
+    "DeleteAlarms": CloudWatch._delete_alarms,
+    "SetAlarmState": CloudWatch._set_alarm_state,
+    "EnableAlarmActions": CloudWatch._enable_alarm_actions,
+    "DisableAlarmActions": CloudWatch._disable_alarm_actions,
+}
