@@ -14,7 +14,7 @@ Act = Callable[[Alarm, Transition], None]
 
 
 def evaluate_alarms(alarms: AlarmStore, metrics: MetricStore, now: float, act: Act) -> list[Transition]:
-    """Evaluate everything at ``now``; ``act`` is called for each transition, after all states of the minute are known."""
+    """Evaluate everything at ``now``; ``act`` gets each transition once all states of the minute are known."""
     changes: list[tuple[Alarm, Transition]] = []
     for alarm in alarms.metric_alarms():
         verdict = _verdict(alarm, metrics, now)

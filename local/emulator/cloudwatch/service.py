@@ -25,12 +25,12 @@ Request = Mapping[str, Any]
 
 
 class CloudWatch:
-    """Metrics and alarms of one account in one region. ``publish(topic_arn, subject, message)`` delivers and returns."""
+    """Metrics and alarms of one region. ``publish(topic_arn, subject, message)`` returns when it has delivered."""
 
     def __init__(self, account: str, region: str, clock: EmulatorClock, publish: Publish) -> None:
         self.metrics = MetricStore()
         self.alarms = AlarmStore(account, region)
-        self._clock = clock
+        self.clock = clock
         self._publish = publish
         self._evaluating = threading.Lock()
 
@@ -57,15 +57,15 @@ class CloudWatch:
         return suppressor is not None and suppressor.state is State.ALARM
 
     def _put_metric_data(self, request: Request) -> dict[str, Any]:
-        put_metric_data(self.metrics, request, self._clock.now())
+        put_metric_data(self.metrics, request, self.clock.now())
         return {}
 
     def _put_metric_alarm(self, request: Request) -> dict[str, Any]:
-        self.alarms.put_metric_alarm(request, self._clock.now())
+        self.alarms.put_metric_alarm(request, self.clock.now())
         return {}
 
     def _put_composite_alarm(self, request: Request) -> dict[str, Any]:
-        self.alarms.put_composite_alarm(request, self._clock.now())
+        self.alarms.put_composite_alarm(request, self.clock.now())
         return {}
 
     def _delete_alarms(self, request: Request) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class CloudWatch:
         alarm = self.alarms.require(request["AlarmName"])
         if request["StateValue"] not in set(State):
             raise invalid(f"StateValue {request['StateValue']!r} is not one of {', '.join(State)}")
-        state, now = State(request["StateValue"]), self._clock.now()
+        state, now = State(request["StateValue"]), self.clock.now()
         changes: list[tuple[Alarm, Transition]] = []
         if state is not alarm.state:
             data = request.get("StateReasonData") or "{}"

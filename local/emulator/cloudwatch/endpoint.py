@@ -1,0 +1,40 @@
+"""CloudWatch's wire protocol: AWS JSON 1.0 with query-compatible errors, which is what botocore speaks to it."""
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from local.emulator.cloudwatch.errors import ApiError
+from local.emulator.cloudwatch.service import CloudWatch
+
+logger = logging.getLogger(__name__)
+
+Response = tuple[int, dict[str, str], bytes]
+Handler = Callable[[str, str, Mapping[str, str], bytes, Mapping[str, Any]], Awaitable[Response]]
+
+
+def endpoint(region_of_request: Callable[[], CloudWatch], fallback: Handler) -> Handler:
+    """The handler of service "monitoring"; operations that are not served here (dashboards, tags) go to ``fallback``."""
+
+    async def handle(
+        method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
+    ) -> Response:
+        name = headers.get("x-amz-target", "").rpartition(".")[2]
+        operation = region_of_request().operation(name)
+        if operation is None:
+            return await fallback(method, path, headers, body, query)
+        try:
+            return 200, {"Content-Type": "application/x-amz-json-1.0"}, json.dumps(operation(json.loads(body))).encode()
+        except ApiError as error:
+            return _refusal(error)
+        except KeyError as error:
+            return _refusal(ApiError("MissingParameter", f"The parameter {error.args[0]} is required."))
+
+    return handle
+
+
+def _refusal(error: ApiError) -> Response:
+    logger.info("refused: %s: %s", error.code, error.message)
+    headers = {"Content-Type": "application/x-amz-json-1.0", "x-amzn-query-error": f"{error.code};Sender"}
+    return error.status, headers, json.dumps({"__type": error.code, "message": error.message}).encode()

@@ -1,0 +1,80 @@
+"""The control endpoints under ``/_local``: the virtual clock, the inbox that receives pages, the status."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from local.emulator.platform import Platform
+
+CHANNELS = ("slack", "pagerduty")
+Answer = tuple[int, dict[str, Any]]
+
+
+class Control:
+    """Answers ``/_local/...``; ``count_stacked`` tells how many resources the deployed stacks hold."""
+
+    def __init__(self, platform: Platform, count_stacked: Callable[[], int]) -> None:
+        self._platform = platform
+        self._count_stacked = count_stacked
+        self._advancing = asyncio.Lock()
+
+    async def answer(self, method: str, path: str, body: bytes) -> Answer:
+        """The status code and the JSON to answer with."""
+        routes: dict[tuple[str, str], Callable[[bytes], Awaitable[Answer]]] = {
+            ("GET", "/_local/status"): self._status,
+            ("GET", "/_local/inbox"): self._inbox,
+            ("POST", "/_local/clock"): self._clock,
+            **{("POST", f"/_local/inbox/{channel}"): self._receiver(channel) for channel in CHANNELS},
+        }
+        route = routes.get((method, path.rstrip("/")))
+        if route is None:
+            return 404, {"error": f"{method} {path}: known are " + ", ".join(" ".join(each) for each in routes)}
+        try:
+            return await route(body)
+        except ValueError as error:
+            return 400, {"error": str(error)}
+
+    async def _status(self, _body: bytes) -> Answer:
+        return 200, {
+            "ready": True,
+            "now": self._platform.clock.virtual_now,
+            "resources": self._count_stacked(),
+            "metrics": self._platform.datums(),
+        }
+
+    async def _inbox(self, _body: bytes) -> Answer:
+        return 200, {"messages": self._platform.inbox}
+
+    def _receiver(self, channel: str) -> Callable[[bytes], Awaitable[Answer]]:
+        async def receive(body: bytes) -> Answer:
+            message = {"channel": channel, "received_at": self._platform.clock.now(), "body": json.loads(body)}
+            self._platform.inbox.append(message)
+            return 202, {"status": "success", "message": "Event processed", "dedup_key": _dedup_key(message["body"])}
+
+        return receive
+
+    async def _clock(self, body: bytes) -> Answer:
+        request = json.loads(body)
+        now = request.get("now") if isinstance(request, dict) else None
+        if not isinstance(now, int | float) or isinstance(now, bool):
+            raise ValueError(f'clock: {body[:80]!r} is not {{"now": unix seconds}}')
+        async with self._advancing:
+            changes = await asyncio.to_thread(self._platform.advance, float(now))
+        return 200, {
+            "transitions": [
+                {
+                    "alarm": change.alarm,
+                    "from": change.previous.value,
+                    "to": change.state.value,
+                    "at": change.at,
+                    "reason": change.reason,
+                }
+                for change in changes
+            ]
+        }
+
+
+def _dedup_key(body: object) -> str:
+    """PagerDuty answers with the key of the event it took."""
+    return str(body.get("dedup_key", "")) if isinstance(body, Mapping) else ""

@@ -1,0 +1,57 @@
+"""Metrics out of log events: the embedded metric format, as CloudWatch Logs reads it.
+
+Source: "Specification: Embedded metric format" in the CloudWatch User Guide.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fleet.metric_statistics import Datum
+from local.emulator.cloudwatch.metric_store import SeriesKey
+
+Measured = tuple[SeriesKey, float, str, Datum]
+
+
+def metrics_of_event(message: str, received: float) -> Iterator[Measured]:
+    """The metrics of one log event; none when it is no EMF. A directive that is malformed is ignored, as on AWS."""
+    if '"_aws"' not in message:
+        return
+    try:
+        event = json.loads(message)
+    except ValueError:
+        return
+    metadata = event.get("_aws") if isinstance(event, dict) else None
+    if not isinstance(metadata, dict):
+        return
+    timestamp = float(metadata.get("Timestamp", received * 1000)) / 1000
+    for directive in metadata.get("CloudWatchMetrics") or []:
+        for dimensions in directive.get("Dimensions") or [[]]:
+            for metric in directive.get("Metrics") or []:
+                measured = _measured(event, directive.get("Namespace", ""), dimensions, metric, timestamp)
+                if measured is not None:
+                    yield measured
+
+
+def _measured(
+    event: Mapping[str, Any], namespace: str, dimensions: list[str], metric: Mapping[str, Any], timestamp: float
+) -> Measured | None:
+    value = event.get(metric.get("Name", ""))
+    if value is None or any(name not in event for name in dimensions):
+        return None
+    datum = _datum(value)
+    if datum is None:
+        return None
+    key = SeriesKey(namespace, metric["Name"], frozenset((name, str(event[name])) for name in dimensions))
+    return key, timestamp, metric.get("Unit", "None"), datum
+
+
+def _datum(value: Any) -> Datum | None:
+    """A number, a list of numbers, or an object with Values and Counts."""
+    if isinstance(value, Mapping):
+        values, counts = value.get("Values") or [], value.get("Counts")
+        return Datum.of_values(values, counts) if values and len(counts or values) == len(values) else None
+    numbers = value if isinstance(value, list) else [value]
+    if not numbers or not all(isinstance(each, int | float) and not isinstance(each, bool) for each in numbers):
+        return None
+    return Datum.of_values([float(each) for each in numbers])

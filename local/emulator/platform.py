@@ -1,0 +1,45 @@
+"""What the embedded AWS holds beside ministack: the clock, CloudWatch by region, generic resources, the inbox."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from local.emulator.clock import EmulatorClock
+from local.emulator.cloudwatch.alarms import Transition
+from local.emulator.cloudwatch.service import CloudWatch, Publish
+from local.emulator.resources.store import ResourceStore
+
+
+@dataclass(slots=True)
+class Platform:
+    """One embedded AWS, of one account. ``publish_in(region)`` gives the function that delivers to SNS there."""
+
+    account: str
+    publish_in: Callable[[str], Publish]
+    clock: EmulatorClock = field(default_factory=EmulatorClock)
+    resources: ResourceStore = field(default_factory=ResourceStore)
+    inbox: list[dict[str, Any]] = field(default_factory=list)
+    _regions: dict[str, CloudWatch] = field(default_factory=dict)
+
+    def cloudwatch(self, region: str) -> CloudWatch:
+        """CloudWatch of a region; empty when first asked for."""
+        if region not in self._regions:
+            self._regions[region] = CloudWatch(self.account, region, self.clock, self.publish_in(region))
+        return self._regions[region]
+
+    def evaluate(self, now: float) -> list[Transition]:
+        """Evaluate the alarms of every region; returns when every notification has been delivered."""
+        return [change for region in list(self._regions.values()) for change in region.evaluate(now)]
+
+    def advance(self, now: float) -> list[Transition]:
+        """Move the virtual time and evaluate at each whole minute on the way; ``ValueError`` for a step back."""
+        return [change for minute in self.clock.advance(now) for change in self.evaluate(minute)]
+
+    def evaluate_now(self) -> None:
+        """Evaluate in real time; nothing once a virtual time has been set."""
+        if self.clock.virtual_now is None:
+            self.evaluate(self.clock.now())
+
+    def datums(self) -> int:
+        """How many datums all regions have taken."""
+        return sum(region.metrics.datums for region in self._regions.values())

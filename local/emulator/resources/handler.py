@@ -1,0 +1,63 @@
+"""One CloudFormation handler for every resource type that exists here as checked properties only."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from local.emulator.resources.identity import generated_name, identity
+from local.emulator.resources.schemas import checked, schema
+from local.emulator.resources.store import Resource, ResourceStore
+
+Made = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaBackedHandler:
+    """Create, update and delete resources of one type. ``region_of_request`` says where the stack is deployed."""
+
+    type_name: str
+    account: str
+    region_of_request: Callable[[], str]
+    store: ResourceStore
+
+    def handlers(self) -> dict[str, Any]:
+        """The functions in the form that ministack's CloudFormation calls them."""
+        return {"create": self.create, "update": self.update, "update_with_logical_id": True, "delete": self.delete}
+
+    def create(self, logical_id: str, properties: Mapping[str, Any], stack: str) -> Made:
+        """Check the properties and make the resource; raises ``PropertyError``, which fails the deploy."""
+        region = self.region_of_request()
+        settings = checked(self.type_name, region, properties)
+        name = generated_name(stack, logical_id)
+        physical_id, attributes = identity(self.type_name, region, self.account, name, settings)
+        self.store.put(Resource(self.type_name, physical_id, region, stack, logical_id, settings, attributes))
+        return physical_id, attributes
+
+    def update(
+        self,
+        physical_id: str,
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
+        stack: str,
+        logical_id: str | None = None,
+    ) -> Made:
+        """Change in place, or replace when a create-only property differs."""
+        region = self.region_of_request()
+        settings = checked(self.type_name, region, new)
+        existing = self.store.get(region, self.type_name, physical_id)
+        if existing is None or self._needs_replacement(region, old, new):
+            made = self.create(logical_id or physical_id, new, stack)
+            if made[0] != physical_id:
+                self.delete(physical_id, old)
+            return made
+        self.store.put(replace(existing, properties=settings))
+        return physical_id, existing.attributes
+
+    def _needs_replacement(self, region: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+        paths = schema(self.type_name, region).get("createOnlyProperties", [])
+        names = {path.removeprefix("/properties/").split("/")[0] for path in paths}
+        return any(old.get(name) != new.get(name) for name in names)
+
+    def delete(self, physical_id: str, _properties: Mapping[str, Any]) -> None:
+        """Forget the resource."""
+        self.store.delete(self.region_of_request(), self.type_name, physical_id)
