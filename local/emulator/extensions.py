@@ -1,17 +1,17 @@
-"""Everything that is changed inside ministack, in one place: what it lacks is registered, what it gets wrong is replaced.
+"""All that is changed inside ministack, in one place: what it lacks is registered, what it gets wrong is replaced.
 
 Written against the release that requirements-local.txt pins. Each function says which of ministack's names it touches.
 """
 
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import ministack.app
 from ministack.core.responses import get_region, request_scope
-from ministack.services import cloudformation, cloudwatch, cloudwatch_logs, ec2, sns
+from ministack.services import cloudformation, cloudwatch, cloudwatch_logs, ec2, sns, ssm
 from ministack.services.cloudformation.provisioners import _RESOURCE_HANDLERS
 
 from fleet.metric_statistics import Datum
@@ -23,8 +23,9 @@ from local.emulator.logs.service import start_query
 from local.emulator.platform import Platform
 from local.emulator.resources.alarm_handler import COMPOSITE_ALARM, METRIC_ALARM, AlarmHandler
 from local.emulator.resources.ec2 import capacity_reservations_xml, placement_group_record
-from local.emulator.resources.handler import SchemaBackedHandler
-from local.emulator.resources.types import SCHEMA_BACKED_TYPES
+from local.emulator.resources.handler import Made, SchemaBackedHandler
+from local.emulator.resources.public_parameters import PublicParameters
+from local.emulator.resources.types import ECHOED_ATTRIBUTES, SCHEMA_BACKED_TYPES
 
 
 def install(platform: Platform) -> None:
@@ -37,6 +38,7 @@ def install(platform: Platform) -> None:
     _register_resources(platform, cloudwatch_of_request)
     _answer_ec2(platform)
     _read_logs(cloudwatch_of_request)
+    ssm._PUBLIC_AMI_PARAMETERS = PublicParameters(ssm._PUBLIC_AMI_PARAMETERS, get_region)
 
 
 def _serve_cloudwatch(cloudwatch_of_request: Callable[[], CloudWatch]) -> None:
@@ -45,10 +47,13 @@ def _serve_cloudwatch(cloudwatch_of_request: Callable[[], CloudWatch]) -> None:
     ministack.app.SERVICE_HANDLERS["monitoring"] = endpoint(cloudwatch_of_request, fallback)
 
     def record_metric(
-        namespace: str, metric_name: str, value: float, unit: str = "None", dimensions: Any = None, *_: Any
+        namespace: str,
+        metric_name: str,
+        value: float,
+        unit: str = "None",
+        dimensions: Mapping[str, str] | None = None,
     ) -> None:
-        pairs = dimensions.items() if isinstance(dimensions, Mapping) else ()
-        key = SeriesKey(namespace, metric_name, frozenset((str(name), str(each)) for name, each in pairs))
+        key = SeriesKey(namespace, metric_name, frozenset((dimensions or {}).items()))
         service = cloudwatch_of_request()
         service.metrics.put(key, service.clock.now(), unit, Datum.of_values([value]))
 
@@ -61,21 +66,33 @@ def _register_resources(platform: Platform, cloudwatch_of_request: Callable[[], 
         if type_name not in _RESOURCE_HANDLERS:
             handler = SchemaBackedHandler(type_name, platform.account, get_region, platform.resources)
             _RESOURCE_HANDLERS[type_name] = handler.handlers()
+    for type_name, names in ECHOED_ATTRIBUTES.items():
+        _RESOURCE_HANDLERS[type_name]["create"] = _with_attributes(_RESOURCE_HANDLERS[type_name]["create"], names)
     for type_name in (METRIC_ALARM, COMPOSITE_ALARM):
         alarms = AlarmHandler(type_name, platform.clock, lambda: cloudwatch_of_request().alarms)
         _RESOURCE_HANDLERS[type_name] = alarms.handlers()
+
+
+def _with_attributes(create: Callable[..., Made], names: Sequence[str]) -> Callable[..., Made]:
+    """A handler that also answers Fn::GetAtt for properties which the template sets."""
+
+    def create_with_attributes(logical_id: str, properties: Mapping[str, Any], stack: str) -> Made:
+        physical_id, attributes = create(logical_id, properties, stack)
+        return physical_id, {name: properties[name] for name in names if name in properties} | attributes
+
+    return create_with_attributes
 
 
 def _answer_ec2(platform: Platform) -> None:
     """``ec2._ACTION_MAP``: reservations are always an empty list there, placement groups only those made by its API."""
     describe_placement_groups = ec2._ACTION_MAP["DescribePlacementGroups"]
 
-    def reservations(parameters: Mapping[str, list[str]]) -> Any:
+    def reservations(parameters: Mapping[str, list[str]]) -> object:
         found = platform.resources.of_type(get_region(), "AWS::EC2::CapacityReservation")
         inner = capacity_reservations_xml(found, parameters)
         return ec2._xml(200, "DescribeCapacityReservationsResponse", inner)
 
-    def placement_groups(parameters: Mapping[str, list[str]]) -> Any:
+    def placement_groups(parameters: Mapping[str, list[str]]) -> object:
         groups = platform.resources.of_type(get_region(), "AWS::EC2::PlacementGroup")
         made = {group.physical_id: placement_group_record(group) for group in groups}
         ec2._placement_groups.update(made)

@@ -26,7 +26,7 @@ class Transition:
 
 @dataclass(slots=True)
 class Alarm:
-    """One alarm. ``rule`` is there for composite alarms only."""
+    """One alarm. ``rule`` is for composite alarms only; ``order`` numbers the store's transitions up to its last."""
 
     name: str
     arn: str
@@ -38,6 +38,7 @@ class Alarm:
     reason: str = "Unchecked: Initial alarm creation"
     reason_data: str = "{}"
     tags: dict[str, str] = field(default_factory=dict)
+    order: int = 0
 
     def described(self) -> dict[str, Any]:
         """As DescribeAlarms answers it."""
@@ -63,6 +64,7 @@ class AlarmStore:
         self.region = region
         self.history: list[dict[str, Any]] = []
         self._alarms: dict[str, Alarm] = {}
+        self._transitions = 0
 
     def get(self, name: str) -> Alarm | None:
         """The alarm of this name or ARN."""
@@ -111,6 +113,8 @@ class AlarmStore:
     def transition(self, alarm: Alarm, state: State, reason: str, at: float, reason_data: str = "{}") -> Transition:
         """Move an alarm into a state and write it into the history."""
         change = Transition(alarm.name, alarm.state, state, at, reason)
+        self._transitions += 1
+        alarm.order = self._transitions
         alarm.state, alarm.reason, alarm.reason_data, alarm.updated_at = state, reason, reason_data, at
         data = {
             "oldState": {"stateValue": change.previous.value},

@@ -15,7 +15,7 @@ Handler = Callable[[str, str, Mapping[str, str], bytes, Mapping[str, Any]], Awai
 
 
 def endpoint(region_of_request: Callable[[], CloudWatch], fallback: Handler) -> Handler:
-    """The handler of service "monitoring"; operations that are not served here (dashboards, tags) go to ``fallback``."""
+    """The handler of service "monitoring"; operations not served here (dashboards, tags) go to ``fallback``."""
 
     async def handle(
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]

@@ -34,7 +34,7 @@ def settle_composites(alarms: AlarmStore, now: float) -> list[tuple[Alarm, Trans
             continue
         state = State.ALARM if alarm.rule.holds(lambda name: _state_of(alarms, name)) else State.OK
         if state is not alarm.state:
-            children = triggering_children(alarms, alarm)
+            children = _triggering_children(alarms, alarm)
             data = json.dumps({"triggeringAlarms": children})
             changes.append((alarm, alarms.transition(alarm, state, _composite_reason(children), now, data)))
     return changes
@@ -45,21 +45,19 @@ def _state_of(alarms: AlarmStore, name: str) -> State | None:
     return alarm.state if alarm else None
 
 
-def triggering_children(alarms: AlarmStore, alarm: Alarm) -> list[dict[str, Any]]:
-    """The alarms of the rule, the one that changed last first, as CloudWatch lists them in its notifications."""
+def _triggering_children(alarms: AlarmStore, alarm: Alarm) -> list[dict[str, Any]]:
+    """The alarms of the rule that changed since the composite last did, the latest first."""
     names = alarm.rule.alarms if alarm.rule else ()
-    children = [child for child in map(alarms.get, names) if child is not None]
-    newest = max((child.updated_at for child in children), default=0.0)
+    changed = [child for child in map(alarms.get, names) if child is not None and child.order > alarm.order]
     return [
         {"arn": child.arn, "state": {"value": child.state.value, "timestamp": timestamp(child.updated_at)}}
-        for child in children
-        if child.updated_at == newest
+        for child in sorted(changed, key=lambda child: child.order, reverse=True)
     ]
 
 
 def _composite_reason(children: Sequence[Mapping[str, Any]]) -> str:
     if not children:
-        return "The alarm rule holds for no alarm's state"
+        return "The alarm rule was evaluated and no alarm in it has changed"
     first = children[0]
     at = datetime.strptime(first["state"]["timestamp"], "%Y-%m-%dT%H:%M:%S.%f%z")
     return f"{first['arn']} transitioned to {first['state']['value']} at {at:%A %d %B, %Y %H:%M:%S} UTC"

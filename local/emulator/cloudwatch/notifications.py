@@ -3,6 +3,7 @@
 Source: the notification examples in "Using Amazon CloudWatch alarms" and in the AWS Health and Lambda guides.
 """
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import botocore.session
 
 from local.emulator.cloudwatch.alarms import Alarm, AlarmStore, Transition
-from local.emulator.cloudwatch.evaluator import timestamp, triggering_children
+from local.emulator.cloudwatch.evaluator import timestamp
 
 _ACTIONS = {"ALARM": "AlarmActions", "OK": "OKActions", "INSUFFICIENT_DATA": "InsufficientDataActions"}
 
@@ -49,7 +50,7 @@ def message(alarms: AlarmStore, alarm: Alarm, change: Transition) -> dict[str, A
         return {**body, "Trigger": _trigger(settings)}
     children = [
         {"Arn": child["arn"], "State": {"Value": child["state"]["value"], "Timestamp": child["state"]["timestamp"]}}
-        for child in triggering_children(alarms, alarm)
+        for child in json.loads(alarm.reason_data).get("triggeringAlarms", [])
     ]
     return {**body, "AlarmRule": settings["AlarmRule"], "TriggeringChildren": children}
 

@@ -46,12 +46,11 @@ def _measured(
     return key, timestamp, metric.get("Unit", "None"), datum
 
 
-def _datum(value: Any) -> Datum | None:
+def _datum(value: object) -> Datum | None:
     """A number, a list of numbers, or an object with Values and Counts."""
     if isinstance(value, Mapping):
         values, counts = value.get("Values") or [], value.get("Counts")
         return Datum.of_values(values, counts) if values and len(counts or values) == len(values) else None
-    numbers = value if isinstance(value, list) else [value]
-    if not numbers or not all(isinstance(each, int | float) and not isinstance(each, bool) for each in numbers):
-        return None
-    return Datum.of_values([float(each) for each in numbers])
+    given = value if isinstance(value, list) else [value]
+    numbers = [float(each) for each in given if isinstance(each, int | float) and not isinstance(each, bool)]
+    return Datum.of_values(numbers) if numbers and len(numbers) == len(given) else None

@@ -5,74 +5,102 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final, Protocol
 
-from local.emulator.logs.insights_syntax import Aggregate, Field, QueryError
+from local.emulator.logs.insights_nodes import Column, Field, Function, Json, QueryError, Stats
 
 _UNIT_MS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+class Row(Protocol):
+    """What can be grouped: a log event, or a row of an earlier ``stats``."""
+
+    def value(self, name: str) -> Json:
+        """The value of a field; ``None`` when there is none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """One row of the result."""
 
-    columns: dict[str, Any]
+    columns: dict[str, Json]
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> Json:
         """A column of the row."""
         return self.columns.get(name)
 
 
-def aggregate(aggregates: Sequence[Any], by: Sequence[Any], rows: Sequence[Any]) -> list[Group]:
+def aggregate(command: Stats, rows: Sequence[Row]) -> list[Group]:
     """Group the rows and compute each statistic; without ``by`` there is one group."""
-    groups: dict[tuple[Any, ...], list[Any]] = {}
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    keys: dict[tuple[str, ...], list[Json]] = {}
     for row in rows:
-        groups.setdefault(tuple(_key(each, row) for each in by), []).append(row)
-    labels = [each.name if isinstance(each, Field) else each.label for each in by]
+        values = [_key(each, row) for each in command.by]
+        identity = tuple(map(repr, values))
+        keys.setdefault(identity, values)
+        groups.setdefault(identity, []).append(row)
+    labels = [each.label for each in command.by]
     return [
-        Group(dict(zip(labels, key, strict=True)) | {each.label: _statistic(each, members) for each in aggregates})
-        for key, members in groups.items()
+        Group(
+            dict(zip(labels, keys[identity], strict=True))
+            | {each.label: _statistic(each, members) for each in command.statistics}
+        )
+        for identity, members in groups.items()
     ]
 
 
-def _key(grouping: Any, row: Any) -> Any:
+def _key(grouping: Column, row: Row) -> Json:
     if isinstance(grouping, Field):
-        value = row.value(grouping.name)
-        return str(value) if isinstance(value, list | dict) else value
-    if grouping.function == "field":
-        return row.value(grouping.arguments[0].name)
-    if grouping.function != "bin":
-        raise QueryError(f"stats: cannot group by {grouping.label}")
-    match = re.fullmatch(r"(\d+)(ms|s|m|h|d)", str(grouping.arguments[0]))
-    if match is None:
-        raise QueryError(f"bin: {grouping.arguments[0]!r} is not a duration such as 5m")
+        return row.value(grouping.name)
+    if grouping.function == "alias":
+        return row.value(_field(grouping))
+    match = re.fullmatch(r"(\d+)(ms|s|m|h|d)", str(next(iter(grouping.arguments), "")))
+    if grouping.function != "bin" or match is None:
+        raise QueryError(f"stats: cannot group by {grouping.label}; bin() takes a duration such as 5m")
     width = int(match[1]) * _UNIT_MS[match[2]]
-    start = int(row.value("@timestamp")) // width * width
+    start = int(_time(row)) // width * width
     return datetime.fromtimestamp(start / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
 
-def _statistic(wanted: Any, rows: Sequence[Any]) -> Any:
-    if not isinstance(wanted, Aggregate) or wanted.function in ("bin", "field"):
-        raise QueryError(f"stats: {getattr(wanted, 'name', wanted)!r} is not a statistic")
+def _time(row: Row) -> float:
+    value = row.value("@timestamp")
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _field(function: Function) -> str:
+    argument = next(iter(function.arguments), None)
+    if not isinstance(argument, Field):
+        raise QueryError(f"{function.label}: its first argument is not a field")
+    return argument.name
+
+
+def _statistic(wanted: Column, rows: Sequence[Row]) -> Json:
+    if isinstance(wanted, Field) or wanted.function in ("bin", "alias"):
+        raise QueryError(f"stats: {wanted.label!r} is not a statistic")
     if wanted.function == "count" and not wanted.arguments:
         return len(rows)
-    name = wanted.arguments[0].name if isinstance(wanted.arguments[0], Field) else str(wanted.arguments[0])
-    present = [(row.value("@timestamp"), row.value(name)) for row in rows if row.value(name) is not None]
+    name = _field(wanted)
+    present = [(_time(row), row.value(name)) for row in rows if row.value(name) is not None]
     if wanted.function in ("count", "count_distinct"):
-        values = [str(value) for _, value in present]
+        values = [repr(value) for _, value in present]
         return len(set(values)) if wanted.function == "count_distinct" else len(values)
     if wanted.function in ("latest", "earliest"):
-        ordered = sorted(present, key=lambda each: each[0])
-        return ordered[-1 if wanted.function == "latest" else 0][1] if ordered else None
+        pick = max if wanted.function == "latest" else min
+        return pick(present, key=lambda each: each[0])[1] if present else None
     return _of_numbers(wanted, [float(value) for _, value in present if isinstance(value, int | float)])
 
 
-def _of_numbers(wanted: Aggregate, numbers: list[float]) -> float | None:
+def _of_numbers(wanted: Function, numbers: list[float]) -> float | None:
     if not numbers:
         return None
     if wanted.function == "avg":
         return sum(numbers) / len(numbers)
+    if wanted.function == "sum":
+        return sum(numbers)
     if wanted.function == "pct":
-        rank = math.ceil(float(wanted.arguments[1]) / 100 * len(numbers))
-        return sorted(numbers)[max(rank - 1, 0)]
-    return {"max": max, "min": min, "sum": sum}[wanted.function](numbers)
+        percent = wanted.arguments[1] if len(wanted.arguments) == 2 else None
+        if not isinstance(percent, float):
+            raise QueryError(f"{wanted.label}: pct takes a field and a percentage")
+        return sorted(numbers)[max(math.ceil(percent / 100 * len(numbers)) - 1, 0)]
+    return max(numbers) if wanted.function == "max" else min(numbers)

@@ -4,9 +4,29 @@ Source: "CloudWatch Logs Insights language query syntax". Served: fields, displa
 """
 
 import re
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, TypeVar
 
+from local.emulator.logs.insights_nodes import (
+    Column,
+    Command,
+    Comparison,
+    Condition,
+    Dedup,
+    Field,
+    Fields,
+    Filter,
+    Function,
+    Junction,
+    Limit,
+    Operand,
+    QueryError,
+    Sort,
+    Stats,
+)
+
+Item = TypeVar("Item")
 COMMANDS: Final = ("fields", "display", "filter", "stats", "sort", "limit", "dedup")
 FUNCTIONS: Final = ("count", "count_distinct", "avg", "max", "min", "sum", "pct", "latest", "earliest", "bin")
 _TOKEN = re.compile(
@@ -14,43 +34,6 @@ _TOKEN = re.compile(
     r"|(?P<duration>\d+(?:ms|s|m|h|d)\b)|(?P<quoted>`[^`]+`)|(?P<mark>[!<>]=|=~|[=<>(),*\[\]|])"
     r"|(?P<name>@?[A-Za-z_][\w.\-]*))"
 )
-
-
-class QueryError(ValueError):
-    """Syntax that Logs Insights does not have, or that is not served here; the message names it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field of an event: ``@timestamp``, or a path into its JSON such as ``cores.utilization.0``."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A comparison, or ``and`` / ``or`` / ``not`` over conditions in ``operands``."""
-
-    operator: str
-    operands: tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregate:
-    """A statistic of ``stats``; ``label`` is its column."""
-
-    function: str
-    arguments: tuple[Any, ...]
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One part between pipes: its name and what follows, in a form that depends on the name."""
-
-    name: str
-    arguments: tuple[Any, ...] = ()
-    by: tuple[Any, ...] = ()
 
 
 def parse(text: str) -> list[Command]:
@@ -107,52 +90,61 @@ class _Parser:
     def _command(self) -> Command:
         name = self._accept(*COMMANDS)
         if name == "filter":
-            return Command(name, (self._or(),))
+            return Filter(self._or())
         if name == "limit":
-            return Command(name, (int(self._operand()),))
+            return Limit(self._count())
         if name == "sort":
-            return Command(name, self._list(self._sort_key))
+            return Sort(self._list(self._sort_key))
+        if name == "dedup":
+            return Dedup(self._list(self._column))
         if name == "stats":
-            aggregates = self._list(self._aggregate)
-            return Command(name, aggregates, self._list(self._aggregate) if self._accept("by") else ())
+            statistics = self._list(self._column)
+            return Stats(statistics, self._list(self._column) if self._accept("by") else ())
         if name:
-            return Command(name, self._list(self._aggregate))
+            return Fields(self._list(self._column), only=name == "display")
         raise QueryError(f"unknown command {self._peek()[1] or 'nothing'!r}; served are {', '.join(COMMANDS)}")
 
-    def _list(self, item: Any) -> tuple[Any, ...]:
+    def _count(self) -> int:
+        kind, value = self._take()
+        if kind != "number" or not value.isdigit():
+            raise QueryError(f"limit: {value or 'nothing'!r} is not a number of rows")
+        return int(value)
+
+    def _list(self, item: Callable[[], Item]) -> tuple[Item, ...]:
         items = [item()]
         while self._accept(","):
             items.append(item())
         return tuple(items)
 
-    def _sort_key(self) -> tuple[Any, bool]:
-        key = self._operand()
+    def _sort_key(self) -> tuple[Column, bool]:
+        key = self._column()
         return key, self._accept("asc", "desc") == "desc"
 
-    def _aggregate(self) -> Any:
+    def _column(self) -> Column:
         """A field or a function, with an optional ``as`` name."""
         value = self._operand()
-        if self._accept("as"):
-            label = self._take()[1].strip("`")
-            function = value if isinstance(value, Aggregate) else Aggregate("field", (value,), label)
-            return Aggregate(function.function, function.arguments, label)
-        return value
+        if not isinstance(value, Field | Function):
+            raise QueryError(f"{value!r} is not a field")
+        if not self._accept("as"):
+            return value
+        label = self._take()[1].strip("`")
+        return replace(value, label=label) if isinstance(value, Function) else Function("alias", (value,), label)
 
     def _or(self) -> Condition:
-        operands = [self._and()]
+        conditions = [self._and()]
         while self._accept("or"):
-            operands.append(self._and())
-        return operands[0] if len(operands) == 1 else Condition("or", tuple(operands))
+            conditions.append(self._and())
+        return conditions[0] if len(conditions) == 1 else Junction("or", tuple(conditions))
 
     def _and(self) -> Condition:
-        operands = [self._not()]
+        conditions = [self._not()]
         while self._accept("and"):
-            operands.append(self._not())
-        return operands[0] if len(operands) == 1 else Condition("and", tuple(operands))
+            conditions.append(self._not())
+        return conditions[0] if len(conditions) == 1 else Junction("and", tuple(conditions))
 
     def _not(self) -> Condition:
         if self._accept("not"):
-            return Condition("not", (self._not(),))
+            return Junction("not", (self._not(),))
         if self._accept("("):
             inner = self._or()
             self._expect(")")
@@ -165,37 +157,42 @@ class _Parser:
         operator = self._accept("=", "!=", "<", "<=", ">", ">=", "like", "=~", "in")
         if not operator:
             raise QueryError(f"expected a comparison at {self._peek()[1] or 'the end'!r}")
-        right: Any
+        right: tuple[Operand, ...]
         if operator == "in":
             self._expect("[")
             right = self._list(self._operand)
             self._expect("]")
         else:
-            right = self._operand()
-        condition = Condition("like" if operator == "=~" else operator, (left, right))
-        return Condition("not", (condition,)) if negated else condition
+            right = (self._operand(),)
+        comparison = Comparison(left, "like" if operator == "=~" else operator, right)
+        return Junction("not", (comparison,)) if negated else comparison
 
-    def _operand(self) -> Any:
+    def _operand(self) -> Operand:
         kind, value = self._take()
         if kind == "number":
-            return float(value) if "." in value else int(value)
+            return float(value)
         if kind == "string":
             return value[1:-1]
         if kind == "regex":
             return re.compile(value[1:-1])
         if kind == "duration":
             return value
-        if kind == "quoted":
-            return Field(value[1:-1])
-        if kind != "name":
+        if kind not in ("name", "quoted"):
             raise QueryError(f"unexpected symbol {value or 'the end'!r}")
-        return self._call(value) if self._accept("(") else Field(value)
+        return self._call(value) if kind == "name" and self._accept("(") else Field(value.strip("`"))
 
-    def _call(self, name: str) -> Aggregate:
+    def _call(self, name: str) -> Function:
         function = name.lower()
         if function not in FUNCTIONS:
             raise QueryError(f"unknown function {name!r}; served are {', '.join(FUNCTIONS)}")
-        arguments: tuple[Any, ...] = () if self._accept("*") or self._peek()[1] == ")" else self._list(self._operand)
+        arguments: tuple[Operand, ...] = ()
+        if not self._accept("*") and self._peek()[1] != ")":
+            arguments = self._list(self._operand)
         self._expect(")")
-        shown = ", ".join(each.name if isinstance(each, Field) else str(each) for each in arguments) or "*"
-        return Aggregate(function, arguments, f"{name}({shown})")
+        return Function(function, arguments, f"{name}({', '.join(map(_shown, arguments)) or '*'})")
+
+
+def _shown(argument: Operand) -> str:
+    if isinstance(argument, Field):
+        return argument.name
+    return f"{argument:g}" if isinstance(argument, float) else str(argument)

@@ -7,8 +7,10 @@ from typing import Any
 
 from ministack.services import cloudwatch_logs
 
-from local.emulator.logs.insights import Event, QueryResult, run
-from local.emulator.logs.insights_syntax import QueryError, parse
+from local.emulator.logs.events import Event
+from local.emulator.logs.insights import QueryResult, run
+from local.emulator.logs.insights_nodes import QueryError
+from local.emulator.logs.insights_syntax import parse
 
 Response = tuple[int, dict[str, str], bytes]
 

@@ -27,7 +27,7 @@ _ARN_KINDS: Final = {
     "AWS::EC2::CapacityReservation": "capacity-reservation/",
     "AWS::ECS::CapacityProvider": "capacity-provider/",
 }
-_ATTRIBUTES: Final[Mapping[str, Mapping[str, Any]]] = {
+_ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
     "AWS::EC2::CapacityReservation": {"State": "active", "ReservationType": "default"},
     "AWS::EC2::EIP": {"PublicIp": "203.0.113.10"},
 }
@@ -59,7 +59,7 @@ def _top(definition: Mapping[str, Any]) -> set[str]:
     return set(definition["properties"])
 
 
-def _made_up(type_name: str, attribute: str, region: str, account: str, name: str) -> Any:
+def _made_up(type_name: str, attribute: str, region: str, account: str, name: str) -> str:
     fixed = _ATTRIBUTES.get(type_name, {})
     if attribute in fixed:
         return fixed[attribute]

@@ -1,6 +1,6 @@
 """CloudFormation's registry schemas, as cfn-lint ships them, and the part of JSON Schema that a resource needs checked.
 
-CloudFormation converts scalars, so "60" is an integer and "true" a boolean here too; the converted value is what is kept.
+CloudFormation converts scalars, so "60" is an integer and "true" a boolean here too; the converted value is kept.
 """
 
 import json
@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+Json = Mapping[str, Any] | list[Any] | str | float | bool | None
 
 
 class PropertyError(ValueError):
@@ -19,8 +21,7 @@ def schema(type_name: str, region: str) -> Mapping[str, Any]:
     """The registry schema of a resource type; ``KeyError`` when the region does not offer the type."""
     root = files("cfnlint.data.schemas")
     by_type = json.loads(root.joinpath("providers", f"{region}.json").read_text())
-    content = json.loads(root.joinpath("resources", f"{by_type[type_name]}.json").read_text())
-    assert isinstance(content, dict)
+    content: dict[str, Any] = json.loads(root.joinpath("resources", f"{by_type[type_name]}.json").read_text())
     return content
 
 
@@ -31,16 +32,14 @@ def checked(type_name: str, region: str, properties: Mapping[str, Any]) -> dict[
         name = path.removeprefix("/properties/")
         if name in properties and path not in definition.get("primaryIdentifier", []):
             raise PropertyError(f"{type_name}/{name}: is read-only")
-    value = _Checker(definition).value(properties, definition | {"type": "object"}, type_name)
-    assert isinstance(value, dict)
-    return value
+    return _Checker(definition).object(properties, definition, type_name)
 
 
 class _Checker:
     def __init__(self, definition: Mapping[str, Any]) -> None:
         self._definition = definition
 
-    def value(self, value: Any, rule: Mapping[str, Any], path: str) -> Any:
+    def value(self, value: Json, rule: Mapping[str, Any], path: str) -> Json:
         """Check one value against one rule of the schema."""
         rule = self._resolved(rule)
         if "enum" in rule and value not in rule["enum"] and str(value) not in map(str, rule["enum"]):
@@ -63,15 +62,16 @@ class _Checker:
             rule = target
         return rule
 
-    def _typed(self, value: Any, kind: str, rule: Mapping[str, Any], path: str) -> Any:
+    def _typed(self, value: Json, kind: str, rule: Mapping[str, Any], path: str) -> Json:
         """The value converted to the type, or ``None`` when it is not of it."""
         if kind == "object" and isinstance(value, Mapping):
-            return self._object(value, rule, path)
+            return self.object(value, rule, path)
         if kind == "array" and isinstance(value, list):
             return [self.value(item, rule.get("items", {}), f"{path}/{index}") for index, item in enumerate(value)]
         return _scalar(value, kind)
 
-    def _object(self, value: Mapping[str, Any], rule: Mapping[str, Any], path: str) -> dict[str, Any]:
+    def object(self, value: Mapping[str, Any], rule: Mapping[str, Any], path: str) -> dict[str, Any]:
+        """Check an object's properties: required, unknown, and each value."""
         known = rule.get("properties", {})
         absent = [name for name in rule.get("required", []) if name not in value]
         if absent:
@@ -82,7 +82,7 @@ class _Checker:
         return {name: self.value(item, known.get(name, {}), f"{path}/{name}") for name, item in value.items()}
 
 
-def _scalar(value: Any, kind: str) -> Any:
+def _scalar(value: Json, kind: str) -> Json:
     if kind == "string" and isinstance(value, str | int | float):
         return ("true" if value else "false") if isinstance(value, bool) else str(value)
     if kind == "boolean" and str(value).lower() in ("true", "false"):

@@ -32,3 +32,8 @@ SCHEMA_BACKED_TYPES: Final = (
     "AWS::SSM::Association",
     "AWS::SSM::Document",
 )
+
+# Attributes of Fn::GetAtt that ministack's own handlers leave out, and that are properties of the same name.
+ECHOED_ATTRIBUTES: Final = {
+    "AWS::EC2::VPC": ("CidrBlock",),
+}
