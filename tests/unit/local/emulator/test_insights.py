@@ -1,0 +1,94 @@
+"""Logs Insights queries over JSON log events."""
+
+import json
+
+import pytest
+
+from local.emulator.logs.events import Event
+from local.emulator.logs.insights import run
+from local.emulator.logs.insights_nodes import QueryError
+from local.emulator.logs.insights_syntax import parse
+
+START = 1_790_000_000_000
+NODES = [
+    {"fleet": "trn1", "node": "i-1", "state": "RUNNING", "wasted": 2.5, "cores": {"utilization": [10, 90]}, "seq": 1},
+    {"fleet": "trn1", "node": "i-2", "state": "FAULT", "wasted": 21.5, "cores": {"utilization": [0, 0]}, "seq": 1},
+    {"fleet": "inf2", "node": "i-3", "state": "RUNNING", "wasted": 0, "job": None, "seq": 1},
+    {"fleet": "trn1", "node": "i-1", "state": "RUNNING", "wasted": 3.5, "cores": {"utilization": [11, 91]}, "seq": 2},
+]
+
+
+def _rows(query: str) -> list[dict[str, str]]:
+    events = [Event(START + 60_000 * at, json.dumps(node), "g", "s", f"p{at}") for at, node in enumerate(NODES)]
+    events.append(Event(START, "START RequestId: 1", "g", "s", "p9"))
+    rows = run(parse(query), events).rows
+    return [{name: value for name, value in row.items() if name != "@ptr"} for row in rows]
+
+
+def test_the_query_of_the_pager_returns_the_messages_of_its_fleet_newest_first() -> None:
+    rows = _rows('fields @timestamp, @message | filter fleet = "trn1" | sort @timestamp desc | limit 2')
+
+    assert [json.loads(row["@message"])["seq"] for row in rows] == [2, 1]
+    assert rows[0]["@timestamp"] == "2026-09-21 14:16:20.000"
+
+
+@pytest.mark.parametrize(
+    ("condition", "nodes"),
+    [
+        ('state != "RUNNING" and fleet = "trn1"', ["i-2"]),
+        ("wasted > 2.5 and wasted <= 21.5", ["i-1", "i-2"]),
+        ('fleet like /^in/ or node like "i-2"', ["i-2", "i-3"]),
+        ("fleet in ['inf2', 'other']", ["i-3"]),
+        ("not (fleet = 'trn1') and node like /i-/", ["i-3"]),
+        ("cores.utilization.1 > 90", ["i-1"]),
+        ("absent > 0", []),
+    ],
+)
+def test_a_filter_keeps_the_events_that_meet_it(condition: str, nodes: list[str]) -> None:
+    rows = _rows(f"fields node | filter {condition}")
+
+    assert sorted({row["node"] for row in rows}) == nodes
+
+
+def test_statistics_are_grouped_by_fields_and_named() -> None:
+    rows = _rows(
+        "filter ispresent = 1 or seq > 0 | stats count(*) as n, max(wasted) as worst, latest(state) as last by fleet "
+        "| sort n desc"
+    )
+
+    assert rows == [
+        {"fleet": "trn1", "n": "3", "worst": "21.5", "last": "RUNNING"},
+        {"fleet": "inf2", "n": "1", "worst": "0", "last": "RUNNING"},
+    ]
+
+
+def test_time_bins_start_on_whole_multiples() -> None:
+    rows = _rows("filter seq > 0 | stats avg(wasted), count(*) by bin(2m) | sort bin(2m) asc")
+
+    assert [(row["bin(2m)"][11:16], row["count(*)"]) for row in rows] == [
+        ("14:12", "1"),
+        ("14:14", "2"),
+        ("14:16", "1"),
+    ]
+
+
+def test_the_percentile_and_the_distinct_count_are_over_present_values() -> None:
+    rows = _rows("stats pct(wasted, 50) as half, count_distinct(node) as nodes, earliest(node) as first")
+
+    assert rows == [{"half": "2.5", "nodes": "3", "first": "i-1"}]
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("parse @message 'x'", "parse"),
+        ("fields a | stats stddev(b)", "stddev"),
+        ("filter a ==", "unexpected symbol|expected"),
+        ("fields a | limit many", "many"),
+        ("filter fleet", "comparison"),
+        ("stats node by fleet", "node"),
+    ],
+)
+def test_unknown_syntax_is_named(query: str, named: str) -> None:
+    with pytest.raises(QueryError, match=named):
+        _rows(query)
