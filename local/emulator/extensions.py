@@ -11,8 +11,8 @@ from typing import Any
 
 import ministack.app
 from ministack.core.responses import get_region, request_scope
-from ministack.services import cloudformation, cloudwatch, cloudwatch_logs, ec2, sns, ssm
-from ministack.services.cloudformation.provisioners import _RESOURCE_HANDLERS
+from ministack.services import alb, cloudformation, cloudwatch, cloudwatch_logs, ec2, sns, ssm
+from ministack.services.cloudformation import provisioners
 
 from fleet.metric_statistics import Datum
 from local.emulator.cloudwatch.endpoint import endpoint
@@ -21,6 +21,7 @@ from local.emulator.cloudwatch.service import CloudWatch, Publish
 from local.emulator.logs.emf import metrics_of_event
 from local.emulator.logs.service import start_query
 from local.emulator.platform import Platform
+from local.emulator.resources import weighted_forward
 from local.emulator.resources.alarm_handler import COMPOSITE_ALARM, METRIC_ALARM, AlarmHandler
 from local.emulator.resources.ec2 import capacity_reservations_xml, placement_group_record
 from local.emulator.resources.handler import Made, SchemaBackedHandler
@@ -38,6 +39,7 @@ def install(platform: Platform) -> None:
     _register_resources(platform, cloudwatch_of_request)
     _answer_ec2(platform)
     _read_logs(cloudwatch_of_request)
+    _keep_weights()
     ssm._PUBLIC_AMI_PARAMETERS = PublicParameters(ssm._PUBLIC_AMI_PARAMETERS, get_region)
 
 
@@ -63,14 +65,16 @@ def _serve_cloudwatch(cloudwatch_of_request: Callable[[], CloudWatch]) -> None:
 def _register_resources(platform: Platform, cloudwatch_of_request: Callable[[], CloudWatch]) -> None:
     """``_RESOURCE_HANDLERS``: a type that is in neither table fails the deploy as "Unrecognized resource types"."""
     for type_name in SCHEMA_BACKED_TYPES:
-        if type_name not in _RESOURCE_HANDLERS:
+        if type_name not in provisioners._RESOURCE_HANDLERS:
             handler = SchemaBackedHandler(type_name, platform.account, get_region, platform.resources)
-            _RESOURCE_HANDLERS[type_name] = handler.handlers()
+            provisioners._RESOURCE_HANDLERS[type_name] = handler.handlers()
     for type_name, names in ECHOED_ATTRIBUTES.items():
-        _RESOURCE_HANDLERS[type_name]["create"] = _with_attributes(_RESOURCE_HANDLERS[type_name]["create"], names)
+        provisioners._RESOURCE_HANDLERS[type_name]["create"] = _with_attributes(
+            provisioners._RESOURCE_HANDLERS[type_name]["create"], names
+        )
     for type_name in (METRIC_ALARM, COMPOSITE_ALARM):
         alarms = AlarmHandler(type_name, platform.clock, lambda: cloudwatch_of_request().alarms)
-        _RESOURCE_HANDLERS[type_name] = alarms.handlers()
+        provisioners._RESOURCE_HANDLERS[type_name] = alarms.handlers()
 
 
 def _with_attributes(create: Callable[..., Made], names: Sequence[str]) -> Callable[..., Made]:
@@ -104,6 +108,35 @@ def _answer_ec2(platform: Platform) -> None:
 
     ec2._ACTION_MAP["DescribeCapacityReservations"] = reservations
     ec2._ACTION_MAP["DescribePlacementGroups"] = placement_groups
+
+
+def _keep_weights() -> None:
+    """``alb._parse_actions`` and ``_action_xml`` for the API, ``_elbv2_listener_actions`` for templates."""
+    parse, answer, of_template = alb._parse_actions, alb._action_xml, provisioners._elbv2_listener_actions
+
+    def parse_actions(parameters: Mapping[str, list[str]], prefix: str = "DefaultActions") -> list[dict[str, Any]]:
+        return [
+            weighted_forward.with_config(
+                action, weighted_forward.config_of_request(parameters, f"{prefix}.member.{number}")
+            )
+            for number, action in enumerate(parse(parameters, prefix), start=1)
+        ]
+
+    def action_xml(action: Mapping[str, Any]) -> str:
+        return str(answer(action)).removesuffix("</member>") + weighted_forward.config_xml(action) + "</member>"
+
+    def template_actions(
+        properties: Mapping[str, Any], load_balancer: str | None, prop: str = "DefaultActions"
+    ) -> list[dict[str, Any]]:
+        made = of_template(properties, load_balancer, prop)
+        return [
+            weighted_forward.with_config(action, asked.get("ForwardConfig"))
+            for action, asked in zip(made, properties.get(prop) or [], strict=True)
+        ]
+
+    alb._parse_actions = parse_actions
+    alb._action_xml = action_xml
+    provisioners._elbv2_listener_actions = template_actions
 
 
 def _read_logs(cloudwatch_of_request: Callable[[], CloudWatch]) -> None:

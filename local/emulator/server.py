@@ -74,6 +74,7 @@ async def _serve(listener: socket.socket, parent: int | None) -> None:
         background.append(asyncio.create_task(_stop_with(parent, stop)))
     config = Config()
     config.bind = [f"fd://{listener.fileno()}"]
+    config.errorlog = logging.getLogger("hypercorn.error")
     config.graceful_timeout = 1
     config.shutdown_timeout = 5
     application = _with_control(ministack.app.app, Control(platform, stacked_resources).answer)

@@ -4,10 +4,8 @@ import json
 import os
 import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,6 @@ import boto3
 import pytest
 
 ROOT = Path(__file__).parents[4]
-READY_WITHIN_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -41,45 +38,19 @@ class Emulator:
             return json.load(answer)
 
 
-Start = Callable[..., Emulator]
-
-
-def start_emulator(port: int, state: Path, *arguments: str) -> Emulator:
-    """Start an emulator and wait until it answers."""
-    command = [sys.executable, "-m", "local.emulator", "--port", str(port), "--state-directory", str(state), *arguments]
+def start_emulator(state: Path, *arguments: str) -> Emulator:
+    """Start an emulator on a free port; it prints its address when requests can be sent."""
+    command = [sys.executable, "-m", "local.emulator", "--port", "0", "--state-directory", str(state), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    emulator = Emulator(f"http://127.0.0.1:{port}", process)
-    deadline = time.monotonic() + READY_WITHIN_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            emulator.call("/_local/status")
-        except urllib.error.URLError:
-            select_nothing(0.05)
-        else:
-            return emulator
-    raise RuntimeError(f"the emulator on port {port} did not become ready; exit code {process.poll()}")
-
-
-def select_nothing(seconds: float) -> None:
-    """Give the other process the time to get ready."""
-    import select
-
-    select.select([], [], [], seconds)
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    with process.stdout as output:
+        return Emulator(output.readline().decode().strip(), process)
 
 
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    running = start_emulator(free_port(), tmp_path_factory.mktemp("emulator"))
+    running = start_emulator(tmp_path_factory.mktemp("emulator"))
     yield running
     running.process.terminate()
     running.process.wait(timeout=15)
-
-
-def free_port() -> int:
-    """A port that nothing listens on at this moment."""
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -190,3 +190,23 @@ def test_a_resource_type_that_nothing_handles_fails_the_deploy(emulator: Emulato
 
     with pytest.raises(ClientError, match=r"Unrecognized resource types: \[AWS::Neptune::DBCluster\]"):
         emulator.client("cloudformation").create_stack(StackName="bad", TemplateBody=json.dumps(template))
+
+
+def test_the_weights_of_a_rollout_are_kept(emulator: Emulator, topic: str) -> None:
+    balancers, machines = emulator.client("elbv2"), emulator.client("ec2")
+    subnets = [each["SubnetId"] for each in machines.describe_subnets()["Subnets"]][:2]
+    balancer = balancers.create_load_balancer(Name="chat", Subnets=subnets)["LoadBalancers"][0]["LoadBalancerArn"]
+    old, new = (
+        balancers.create_target_group(Name=name, Protocol="HTTP", Port=80, TargetType="ip")["TargetGroups"][0]
+        for name in ("old", "new")
+    )
+    weights = [
+        {"TargetGroupArn": old["TargetGroupArn"], "Weight": 95},
+        {"TargetGroupArn": new["TargetGroupArn"], "Weight": 5},
+    ]
+    forward = [{"Type": "forward", "ForwardConfig": {"TargetGroups": weights}}]
+
+    balancers.create_listener(LoadBalancerArn=balancer, Protocol="HTTP", Port=80, DefaultActions=forward)
+
+    (listener,) = balancers.describe_listeners(LoadBalancerArn=balancer)["Listeners"]
+    assert listener["DefaultActions"][0]["ForwardConfig"]["TargetGroups"] == weights

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.unit.local.emulator.conftest import ROOT, free_port, start_emulator
+from tests.unit.local.emulator.conftest import ROOT, start_emulator
 from tests.unit.local.emulator.test_live import _zipped
 
 
@@ -28,7 +28,7 @@ def test_a_taken_port_is_one_line_and_exit_code_1(tmp_path: Path) -> None:
 
 def test_it_ends_with_its_parent_and_leaves_no_lambda_worker_behind(tmp_path: Path) -> None:
     parent = subprocess.Popen(["sleep", "60"])
-    emulator = start_emulator(free_port(), tmp_path, "--parent", str(parent.pid))
+    emulator = start_emulator(tmp_path, "--parent", str(parent.pid))
     functions = emulator.client("lambda")
     functions.create_function(
         FunctionName="warm",
