@@ -79,3 +79,4 @@ def test_periods_are_aligned_and_the_end_is_not_part_of_the_range() -> None:
 
     assert store.values(key, "Sum", base, base + 300, 300) == {int(base): 15.0}
     assert store.values(key, "Sum", base + 60, base + 120, 60) == {int(base) + 60: 2.0}
+    assert store.values(key, "Sum", base, base + 120, 300) == {int(base): 3.0}
