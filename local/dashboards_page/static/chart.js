@@ -38,7 +38,7 @@ function option(data, range) {
     grid: { left: 8, right: hasRight ? 8 : 14, top: data.thresholds.length ? 18 : 12, bottom: 28, containLabel: true },
     legend: {
       show: data.legend !== "hidden", data: named, type: "scroll", bottom: 0, left: 4, icon: "roundRect", itemWidth: 10, itemHeight: 4,
-      itemGap: 14, textStyle: ink, pageIconSize: 9, pageTextStyle: ink, pageIconColor: variable("--muted"), pageIconInactiveColor: variable("--line"),
+      itemGap: 12, textStyle: { ...ink, lineHeight: 18, height: 18 }, pageIconSize: 9, pageTextStyle: ink, pageIconColor: variable("--muted"), pageIconInactiveColor: variable("--line"),
     },
     tooltip: {
       trigger: "axis", confine: true, order: "valueDesc", backgroundColor: variable("--card"), borderColor: variable("--line"),
