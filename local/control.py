@@ -1,0 +1,82 @@
+"""The embedded AWS's own controls: its readiness, virtual time, and the inbox that pages arrive in."""
+
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from typing import Any, Final
+
+_QUICK_SECONDS: Final = 5.0
+# Setting the clock ends when every alarm has been looked at and every notification delivered.
+_CLOCK_SECONDS: Final = 120.0
+
+
+class EmulatorGoneError(RuntimeError):
+    """The embedded AWS does not answer at its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One alarm's change of state, at a virtual unix second."""
+
+    alarm: str
+    before: str
+    after: str
+    at: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class InboxMessage:
+    """What was posted to ``channel`` at a virtual unix second."""
+
+    channel: str
+    received_at: float | None
+    body: Any
+
+
+class EmulatorControl:
+    """Speaks to ``/_local`` of one embedded AWS."""
+
+    def __init__(self, endpoint_url: str) -> None:
+        self.endpoint_url = endpoint_url.rstrip("/")
+
+    def inbox_url(self, channel: str) -> str:
+        """Where a page for ``channel`` is posted."""
+        return f"{self.endpoint_url}/_local/inbox/{channel}"
+
+    def resources(self) -> int | None:
+        """How many resources are deployed, or None as long as the embedded AWS is not ready."""
+        try:
+            status = self._call("/_local/status", None, _QUICK_SECONDS)
+        except EmulatorGoneError:
+            return None
+        return int(status["resources"]) if status.get("ready") else None
+
+    def set_clock(self, now: float) -> list[Transition]:
+        """Bring virtual time to ``now``; the changes of state on the way, after all notifications were delivered."""
+        answer = self._call("/_local/clock", {"now": now}, _CLOCK_SECONDS)
+        return [
+            Transition(one["alarm"], one["from"], one["to"], float(one["at"]), one["reason"])
+            for one in answer["transitions"]
+        ]
+
+    def inbox(self) -> list[InboxMessage]:
+        """All pages that have arrived."""
+        answer = self._call("/_local/inbox", None, _QUICK_SECONDS)
+        return [InboxMessage(one["channel"], one.get("received_at"), one["body"]) for one in answer["messages"]]
+
+    def _call(self, path: str, body: object, timeout: float) -> dict[str, Any]:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(  # noqa: S310 - the address is ours, on this machine
+            self.endpoint_url + path, data=data, headers={"Content-Type": "application/json"}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310 - as above
+                answer: dict[str, Any] = json.load(response)
+                return answer
+        except urllib.error.HTTPError as error:
+            text = error.read(500).decode(errors="replace")
+            raise EmulatorGoneError(f"the embedded AWS answered {error.code} to {path}: {text}") from error
+        except (OSError, ValueError) as error:
+            raise EmulatorGoneError(f"the embedded AWS does not answer at {self.endpoint_url}{path}: {error}") from error

@@ -1,0 +1,76 @@
+"""The simulated node's end of the socket to its stand-in neuron-monitor."""
+
+import socket
+from pathlib import Path
+from typing import Final, Self
+
+import msgspec
+
+from local.simulation.protocol import Answer, Command, Hello, Script, send
+
+# Real seconds. A stand-in answers in milliseconds; this is for a machine that is busy with something else.
+REAL_LIMIT_SECONDS: Final = 30.0
+
+
+class SimulationStuckError(RuntimeError):
+    """Something that must answer did not: the message says who and for how long."""
+
+
+class MonitorLink:
+    """One connected stand-in."""
+
+    def __init__(self, connection: socket.socket, script: Script) -> None:
+        self._connection = connection
+        self._reader = connection.makefile("rb")
+        self.hello = msgspec.json.decode(self._reader.readline(), type=Hello)
+        send(connection, script)
+
+    def ask(self, command: Command) -> int | None:
+        """Give a command; the number of lines that were printed for it, or None when the stand-in has ended."""
+        try:
+            send(self._connection, command)
+            line = self._reader.readline()
+        except TimeoutError as error:
+            raise SimulationStuckError(
+                f"neuron-monitor (process {self.hello.pid}) did not answer within {REAL_LIMIT_SECONDS:.0f} s"
+            ) from error
+        except OSError:
+            return None
+        return msgspec.json.decode(line, type=Answer).lines if line else None
+
+    def close(self) -> None:
+        """Forget the stand-in; one that still runs sees the end of the connection and ends."""
+        self._reader.close()
+        self._connection.close()
+
+
+class MonitorDoor:
+    """Where stand-ins of one node knock."""
+
+    def __init__(self, path: Path, script: Script) -> None:
+        self._script = script
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(path))
+        self._listener.listen(4)
+        self._listener.settimeout(REAL_LIMIT_SECONDS)
+
+    def admit(self) -> MonitorLink | None:
+        """The stand-in that was just started, or None when it ended before it could say a word."""
+        try:
+            connection, _ = self._listener.accept()
+        except TimeoutError as error:
+            raise SimulationStuckError(
+                f"neuron-monitor was started but did not connect within {REAL_LIMIT_SECONDS:.0f} s"
+            ) from error
+        connection.settimeout(REAL_LIMIT_SECONDS)
+        try:
+            return MonitorLink(connection, self._script)
+        except (OSError, msgspec.DecodeError):
+            connection.close()
+            return None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()

@@ -1,0 +1,116 @@
+"""One simulated node: the production agent, with the configuration that was deployed for its fleet, in virtual time.
+
+Started by the coordinator as ``python -m local.simulation.node SPEC``. It prints ``arrived`` on standard output when
+time has come to the horizon, and reads the next horizon from standard input; the end of input ends the node.
+"""
+
+import logging
+import os
+import sys
+import threading
+from pathlib import Path
+
+import boto3
+import msgspec
+
+import agents.main
+from agents.config import AgentConfig
+from fleet import naming
+from local.simulation.machine import JobRegistration, Machine
+from local.simulation.monitor_link import MonitorDoor
+from local.simulation.protocol import SOCKET_VARIABLE, Script
+from local.simulation.virtual_clock import VirtualClock
+
+
+class NodeSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the coordinator tells a node: its place in the environment, its machine's directory, its story."""
+
+    environment: str
+    fleet: str
+    root: str
+    start: float
+    script: Script
+    job: JobRegistration | None
+
+
+class Arrived(msgspec.Struct, frozen=True):
+    """Time has come to the horizon; how many datums have been accepted so far."""
+
+    now: float
+    datums: int
+
+
+class DatumCounter:
+    """Counts the datums of every PutMetricData call that succeeded."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._sending = 0
+        events = boto3.DEFAULT_SESSION.events if boto3.DEFAULT_SESSION else _default_session().events
+        events.register("provide-client-params.cloudwatch.PutMetricData", self._note_call)
+        events.register("after-call.cloudwatch.PutMetricData", self._note_answer)
+
+    def _note_call(self, params: dict[str, list[object]], **_: object) -> None:
+        self._sending = len(params.get("MetricData", ()))
+
+    def _note_answer(self, http_response: object, **_: object) -> None:
+        if getattr(http_response, "status_code", 500) < 300:
+            self.count += self._sending
+
+
+class Horizon:
+    """The coordinator's side of the clock: standard input and output."""
+
+    def __init__(self, counter: DatumCounter, stop: threading.Event) -> None:
+        self._counter = counter
+        self._stop = stop
+
+    def next(self, now: float) -> float | None:
+        """Report the arrival; the new horizon, or None when there is none."""
+        sys.stdout.buffer.write(msgspec.json.encode(Arrived(now, self._counter.count)) + b"\n")
+        sys.stdout.buffer.flush()
+        line = sys.stdin.buffer.readline()
+        if not line.strip():
+            self._stop.set()
+            return None
+        return float(line)
+
+
+def main(argument: str) -> None:
+    """Run the node that ``argument`` (a NodeSpec in JSON) describes until the coordinator lets go."""
+    spec = msgspec.json.decode(argument, type=NodeSpec)
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    counter = DatumCounter()
+    machine = Machine(Path(spec.root), spec.script, spec.job)
+    os.environ[SOCKET_VARIABLE] = str(machine.monitor_socket)
+    config = deployed_config(spec, machine)
+    stop = threading.Event()
+    with MonitorDoor(machine.monitor_socket, spec.script) as door:
+        clock = VirtualClock(spec.start, door, Horizon(counter, stop).next, machine.show)
+        agents.main.run(config, clock, stop)
+
+
+def deployed_config(spec: NodeSpec, machine: Machine) -> AgentConfig:
+    """The fleet's configuration as a node reads it at boot, with this machine's paths and identity."""
+    name = naming.parameter_path(spec.environment, "agents", spec.fleet)
+    text = boto3.client("ssm").get_parameter(Name=name)["Parameter"]["Value"]
+    return msgspec.structs.replace(
+        msgspec.json.decode(text, type=AgentConfig),
+        node=spec.script.node,
+        neuron_monitor=str(machine.neuron_monitor),
+        run_directory=str(machine.run_directory),
+        spool_directory=str(machine.spool_directory),
+        proc=str(machine.proc),
+    )
+
+
+def _default_session() -> boto3.Session:
+    boto3.setup_default_session()
+    session = boto3.DEFAULT_SESSION
+    if session is None:
+        raise RuntimeError("boto3 has no default session")
+    return session
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
