@@ -79,4 +79,6 @@ class EmulatorControl:
             text = error.read(500).decode(errors="replace")
             raise EmulatorGoneError(f"the embedded AWS answered {error.code} to {path}: {text}") from error
         except (OSError, ValueError) as error:
-            raise EmulatorGoneError(f"the embedded AWS does not answer at {self.endpoint_url}{path}: {error}") from error
+            raise EmulatorGoneError(
+                f"the embedded AWS does not answer at {self.endpoint_url}{path}: {error}"
+            ) from error

@@ -41,7 +41,9 @@ def _fleet_nodes(
 ) -> list[NodeSpec]:
     outside = [index for index in script.exceptions if index >= fleet.nodes]
     if outside:
-        raise ScenarioMismatchError(f"scenario {scenario.name}: {fleet.name} has {fleet.nodes} nodes, none is {outside}")
+        raise ScenarioMismatchError(
+            f"scenario {scenario.name}: {fleet.name} has {fleet.nodes} nodes, none is {outside}"
+        )
     zones = _zones(environment, fleet)
     job = JobRegistration(script.job.id, script.job.name, script.job.owner) if script.job else None
     specs = []

@@ -20,7 +20,13 @@ FIRST_RUNTIME_PID: Final = 41210
 
 _NO_RUNTIME: Final = frozenset({PhaseKind.NO_JOB})
 _EXECUTING: Final = frozenset(
-    {PhaseKind.RUNNING, PhaseKind.DATA_STALL, PhaseKind.MONITOR_DEATH, PhaseKind.MONITOR_HANG, PhaseKind.MONITOR_GARBAGE}
+    {
+        PhaseKind.RUNNING,
+        PhaseKind.DATA_STALL,
+        PhaseKind.MONITOR_DEATH,
+        PhaseKind.MONITOR_HANG,
+        PhaseKind.MONITOR_GARBAGE,
+    }
 )
 _MODEL_LOADED: Final = _EXECUTING | {PhaseKind.IDLE, PhaseKind.CHECKPOINT, PhaseKind.HARDWARE_ERROR}
 _DEVICE_TYPES: Final = {
@@ -69,9 +75,7 @@ class ReportBuilder:
             for index in range(count)
         ]
 
-    def _runtime(
-        self, index: int, own: range, phase: Phase, period: float, noise: random.Random
-    ) -> dict[str, Any]:
+    def _runtime(self, index: int, own: range, phase: Phase, period: float, noise: random.Random) -> dict[str, Any]:
         executing = phase.kind in _EXECUTING
         vcpu = {"user": round(noise.uniform(11, 16), 2), "system": round(noise.uniform(8, 12), 2)}
         return {

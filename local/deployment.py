@@ -1,0 +1,148 @@
+"""Deploying an environment to the embedded AWS with the real CDK command line."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from environments.model import Environment
+from local.control import EmulatorControl
+from local.endpoint import client
+from local.processes import stop
+
+_PARAMETER_TYPE: Final = "AWS::SSM::Parameter::Value<"
+_DYNAMIC_REFERENCE: Final = re.compile(r"\{\{resolve:ssm:([^:}]+)")
+# Bootstrapping writes this one.
+_BOOTSTRAP_PREFIX: Final = "/cdk-bootstrap/"
+_LIMIT_SECONDS: Final = 300.0
+
+
+class DeploymentError(RuntimeError):
+    """A command of the deployment failed; the message holds the end of its output and the file with all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeployedStack:
+    """One stack as the embedded AWS holds it."""
+
+    name: str
+    status: str
+    resources: int
+
+
+def missing_tools() -> str | None:
+    """What to do when the CDK command line or Node.js is not there; None when they are."""
+    if shutil.which("cdk") is None or shutil.which("node") is None:
+        return (
+            "the CDK command line is not installed: run `make demo`, which installs it from the npm registry; "
+            "without a registry, copy node_modules from a machine that has one"
+        )
+    return None
+
+
+class CdkApp:
+    """The app of this repository for one environment; commands write to log files in ``directory``."""
+
+    def __init__(self, environment: Environment, directory: Path, process_environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._directory = directory
+        self._process_environment = process_environment
+        self._assembly = directory / "cdk.out"
+
+    def synthesize(self) -> None:
+        """Write the cloud assembly."""
+        self._cdk("synth", "--quiet", "--context", f"env={self._environment.name}", "--output", str(self._assembly))
+
+    def bootstrap(self) -> None:
+        """Make the bucket and roles that deployments use."""
+        target = f"aws://{self._environment.account}/{self._environment.region}"
+        self._cdk("bootstrap", target, "--app", str(self._assembly))
+
+    def deploy(self) -> None:
+        """Deploy every stack of the assembly."""
+        self._cdk(
+            "deploy", "--all", "--app", str(self._assembly), "--require-approval", "never", "--concurrency", "4",
+            "--method", "direct", "--progress", "events",
+        )  # fmt: skip
+
+    def templates(self) -> list[dict[str, object]]:
+        """Every template of the assembly."""
+        return [json.loads(path.read_text(encoding="utf-8")) for path in self._assembly.rglob("*.template.json")]
+
+    def _cdk(self, command: str, *arguments: str) -> None:
+        log_file = self._directory / f"cdk-{command}.log"
+        with log_file.open("wb") as log:
+            process = subprocess.Popen(
+                ["cdk", command, *arguments, "--no-notices", "--no-version-reporting"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**self._process_environment},
+                start_new_session=True,
+            )
+        try:
+            code = process.wait(_LIMIT_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise DeploymentError(f"cdk {command} did not end within {_LIMIT_SECONDS:.0f} s; see {log_file}") from error
+        finally:
+            stop(process)
+        if code != 0:
+            tail = log_file.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
+            raise DeploymentError("\n".join([f"cdk {command} failed; the end of {log_file}:", *tail]))
+
+
+def put_prerequisites(environment: Environment, templates: list[dict[str, object]], control: EmulatorControl) -> None:
+    """What exists in an account before the first deployment: public parameters, and the secrets that pages need."""
+    parameters = client("ssm")
+    for name, value in sorted(public_parameters(templates)):
+        parameters.put_parameter(Name=name, Value=value, Type="String", Overwrite=True)
+    paging = environment.paging
+    pagerduty = {"routing_key": "local-routing-key", "events_url": control.inbox_url("pagerduty")}
+    _put_secret(paging.pagerduty_secret, json.dumps(pagerduty))
+    _put_secret(paging.slack_secret, control.inbox_url("slack"))
+
+
+def public_parameters(templates: list[dict[str, object]]) -> Iterator[tuple[str, str]]:
+    """Name and a plausible value of every SSM parameter that the templates read."""
+    for template in templates:
+        declared = template.get("Parameters")
+        for parameter in declared.values() if isinstance(declared, dict) else ():
+            if parameter["Type"].startswith(_PARAMETER_TYPE) and not parameter["Default"].startswith(_BOOTSTRAP_PREFIX):
+                yield parameter["Default"], _value(parameter["Default"], parameter["Type"])
+        for name in _DYNAMIC_REFERENCE.findall(json.dumps(template)):
+            yield name, _value(name, "")
+
+
+def deployed_stacks(prefix: str) -> list[DeployedStack]:
+    """The stacks whose names start with ``prefix``, with the number of resources of each."""
+    cloudformation = client("cloudformation")
+    stacks = cloudformation.describe_stacks()["Stacks"]
+    return [
+        DeployedStack(
+            stack["StackName"],
+            stack["StackStatus"],
+            len(cloudformation.describe_stack_resources(StackName=stack["StackName"])["StackResources"]),
+        )
+        for stack in sorted(stacks, key=lambda stack: str(stack["StackName"]))
+        if stack["StackName"].startswith(prefix)
+    ]
+
+
+def _value(name: str, kind: str) -> str:
+    if "Image::Id" in kind or "image_id" in name or "image-id" in name:
+        return "ami-0123456789abcdef0"
+    if "powertools" in name:
+        return "arn:aws:lambda:us-east-2:017000801446:layer:AWSLambdaPowertoolsPythonV3-python314-arm64:1"
+    return "local"
+
+
+def _put_secret(name: str, value: str) -> None:
+    secrets = client("secretsmanager")
+    try:
+        secrets.create_secret(Name=name, SecretString=value)
+    except secrets.exceptions.ResourceExistsException:
+        secrets.put_secret_value(SecretId=name, SecretString=value)
