@@ -6,6 +6,7 @@ Compiler processes appear while the script compiles, runtime processes while a j
 import json
 import shutil
 import sys
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -42,6 +43,9 @@ class Machine:
         for directory in (self.run_directory / "jobs", self.spool_directory, self.proc):
             directory.mkdir(parents=True, exist_ok=True)
         _write_launcher(self.neuron_monitor)
+        boot = self.proc / "sys/kernel/random/boot_id"
+        boot.parent.mkdir(parents=True)
+        boot.write_text(f"{uuid.uuid5(uuid.NAMESPACE_OID, script.node)}\n", encoding="utf-8")
 
     def show(self, now: float) -> None:
         """Make the directories what they are at virtual second ``now``."""
@@ -50,6 +54,7 @@ class Machine:
             return
         self._shown = kind
         self._register_job(present=kind is not PhaseKind.NO_JOB)
+        self._mark_checkpoint(present=kind is PhaseKind.CHECKPOINT)
         self._show_processes(
             range(_COMPILER_PID, _COMPILER_PID + 8), _COMPILER_COMMAND, present=kind is PhaseKind.COMPILING
         )
@@ -71,6 +76,13 @@ class Machine:
             "tokens_wanted": None,
         }
         path.write_text(json.dumps(registration), encoding="utf-8")
+
+    def _mark_checkpoint(self, *, present: bool) -> None:
+        marker = self.run_directory / "checkpoint"
+        if present:
+            marker.touch()
+        else:
+            marker.unlink(missing_ok=True)
 
     def _show_processes(self, pids: range, command: tuple[str, ...], *, present: bool) -> None:
         for pid in pids:

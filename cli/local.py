@@ -1,0 +1,69 @@
+"""`fleet local`: the whole platform on this machine."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from cli.answers import CONSOLE, refuse
+from local import demo as local_demo
+from local import platform_state
+from local.failures import EXPECTED, explain
+
+app = typer.Typer(help="The whole platform on this machine.", no_args_is_help=True)
+Port = Annotated[int | None, typer.Option(help="Port of the embedded AWS; default: the first free one from 4566.")]
+
+
+@app.command()
+def demo(
+    once: Annotated[bool, typer.Option("--once", help="End by itself; 0 only if the expected pages arrived.")] = False,
+    port: Port = None,
+    page_port: Annotated[int | None, typer.Option(help="Port of the dashboards page; default: a free one.")] = None,
+) -> None:
+    """Deploy everything to an embedded AWS and let a three-hour incident happen."""
+    with _failures_in_one_line():
+        code = local_demo.run(local_demo.DemoOptions(once, port, page_port), CONSOLE)
+    raise typer.Exit(code)
+
+
+@app.command()
+def up(port: Port = None) -> None:
+    """Start the embedded AWS, deploy environment `local` to it, and leave it running."""
+    with _failures_in_one_line():
+        platform_state.up(port, CONSOLE)
+
+
+@app.command()
+def down() -> None:
+    """End the embedded AWS that `fleet local up` left running."""
+    ended = platform_state.down()
+    CONSOLE.print(f"ended {ended.endpoint_url}" if ended else "nothing was running")
+
+
+@app.command()
+def status() -> None:
+    """Say whether the embedded AWS runs, and where."""
+    state = platform_state.running()
+    if state is None:
+        refuse("no embedded AWS runs here: start one with `fleet local up`")
+    CONSOLE.print(f"{state.endpoint_url} (process {state.pid}, {state.resources()} resources)")
+
+
+@contextmanager
+def _failures_in_one_line() -> Iterator[None]:
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupted)
+    try:
+        yield
+    except KeyboardInterrupt:
+        CONSOLE.print("\nstopped; everything that was started has been ended")
+        raise typer.Exit(130) from None
+    except EXPECTED as error:
+        refuse(explain(error))
+    finally:
+        signal.signal(signal.SIGTERM, before)

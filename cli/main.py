@@ -1,0 +1,16 @@
+"""The `fleet` command: what operators and authors of environment files type."""
+
+import typer
+
+from cli import dashboards, local, validate
+
+app = typer.Typer(
+    name="fleet",
+    help="Trainium and Inferentia fleets as code.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command(name="validate")(validate.validate)
+app.add_typer(local.app, name="local")
+app.add_typer(dashboards.app, name="dashboards")

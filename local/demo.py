@@ -1,0 +1,167 @@
+"""The demo: the whole platform on this machine, and a three-hour incident that must page as its scenario says."""
+
+import math
+import os
+import shutil
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from environments import loader
+from environments.model import Environment
+from fleet import naming
+from local import summary
+from local.control import EmulatorControl, Transition
+from local.deployment import CdkApp, DeployedStack, DeploymentError, deployed_stacks, missing_tools, put_prerequisites
+from local.emulator_process import EmulatorProcess, choose_port
+from local.endpoint import aws_environment, pointed_at
+from local.incident import Outcome, alarm_topics, play
+from local.pages import Match, compare, received_pages, unexpected_tickets
+from local.simulation.node import NodeSpec
+from local.simulation.placement import place
+from local.simulation.scenario import SCENARIOS, Scenario
+from local.simulation.scenario import load as load_scenario
+from local.steps import Steps
+
+ENVIRONMENT: Final = "local"
+DIRECTORY: Final = Path(".local/demo")
+# Real seconds for notifications that are still on their way when the scenario has ended.
+_LATE_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """``once``: end by itself, without the dashboards page. ``port``: of the embedded AWS; None takes a free one."""
+
+    once: bool = False
+    port: int | None = None
+    page_port: int | None = None
+    scenario: Path = SCENARIOS / "demo.yaml"
+
+
+def run(options: DemoOptions, console: Console) -> int:
+    """Run the demo; 0 when the pages that arrived are the pages that the scenario expects."""
+    steps = Steps(console)
+    scenario = load_scenario(options.scenario)
+    environment = loader.load(ENVIRONMENT)
+    if problem := missing_tools():
+        raise DeploymentError(problem)
+    port = choose_port(options.port)
+    shutil.rmtree(DIRECTORY, ignore_errors=True)
+    DIRECTORY.mkdir(parents=True)
+    with ExitStack() as stack:
+        machines = stack.enter_context(tempfile.TemporaryDirectory(prefix="nodes-"))
+        emulator = EmulatorProcess(port, DIRECTORY / "emulator", parent=os.getpid())
+        stack.callback(emulator.stop)
+        control = emulator.control
+        stack.enter_context(pointed_at(aws_environment(control.endpoint_url, environment.account, environment.region)))
+        # The virtual hours end about now: CloudWatch takes no data from the future, and none that is older than two weeks.
+        start = math.floor((time.time() - scenario.minutes * 60) / 60) * 60.0
+        stacks = deploy(environment, emulator, DIRECTORY, steps, start)
+        deploy_seconds = steps.seconds
+        specs = place(scenario, environment, start, Path(machines))
+        began = time.monotonic()
+        outcome = _play(scenario, environment, specs, start, control, console)
+        play_seconds = time.monotonic() - began
+        matches = _pages(scenario, environment, specs, start, control)
+        console.print(summary.stacks_table(stacks, deploy_seconds))
+        alarms = alarm_topics(environment.name)
+        numbers = (len(specs), outcome.datums, len(alarms), len(outcome.transitions))
+        console.print(summary.measured_table(*numbers, scenario.minutes, play_seconds))
+        summary.print_pages(console, matches)
+        console.print(summary.pages_table(matches))
+        _tell_tickets(scenario, environment, outcome, alarms, console)
+        good = not any(match.problems for match in matches)
+        verdict = "[green]pages received = pages expected[/green]" if good else "[red]pages differ from the scenario[/red]"
+        console.print(f"{verdict}, {steps.seconds:.0f} s in all", highlight=False)
+        if not options.once:
+            _show_dashboards(environment, control, options, console)
+        return 0 if good else 1
+
+
+def deploy(
+    environment: Environment, emulator: EmulatorProcess, directory: Path, steps: Steps, virtual_start: float | None
+) -> list[DeployedStack]:
+    """Deploy the environment; with ``virtual_start``, alarms stand still at that moment until the clock is moved."""
+    app = CdkApp(environment, directory, dict(os.environ))
+    with ThreadPoolExecutor(1) as background, steps.step("Start the embedded AWS, synthesize the stacks") as step:
+        synthesis = background.submit(app.synthesize)
+        emulator.wait_until_ready()
+        if virtual_start is not None:
+            emulator.control.set_clock(virtual_start)
+        synthesis.result()
+        step.note(emulator.control.endpoint_url)
+    with steps.step("Bootstrap the account"):
+        app.bootstrap()
+        put_prerequisites(environment, app.templates(), emulator.control)
+    with steps.step("Deploy") as step:
+        app.deploy()
+        stacks = deployed_stacks(naming.stack_name(environment.name, ""))
+        step.note(f"{len(stacks)} stacks, {sum(stack.resources for stack in stacks)} resources")
+    return stacks
+
+
+def _play(
+    scenario: Scenario,
+    environment: Environment,
+    specs: list[NodeSpec],
+    start: float,
+    control: EmulatorControl,
+    console: Console,
+) -> Outcome:
+    console.print(f"[bold]{scenario.title}[/bold]: {len(specs)} nodes", highlight=False)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("minute 0", total=scenario.minutes)
+
+        def tell(minute: int, transitions: list[Transition]) -> None:
+            progress.update(task, completed=minute, description=f"minute {minute}")
+            for one in transitions:
+                if "INSUFFICIENT_DATA" not in (one.before, one.after):
+                    color = "red" if one.after == "ALARM" else "green"
+                    progress.console.print(f"  minute {minute:>3}  [{color}]{one.after:<5}[/{color}] {one.alarm}")
+
+        return play(scenario, environment, specs, start, DIRECTORY / "nodes", control, tell)
+
+
+def _pages(
+    scenario: Scenario, environment: Environment, specs: list[NodeSpec], start: float, control: EmulatorControl
+) -> list[Match]:
+    nodes: dict[str, list[str]] = {}
+    for spec in specs:
+        nodes.setdefault(spec.fleet, []).append(spec.script.node)
+    deadline = time.monotonic() + _LATE_SECONDS
+    while True:
+        matches = compare(scenario, environment.name, received_pages(control.inbox(), start), nodes)
+        if not any(match.problems for match in matches) or time.monotonic() > deadline:
+            return matches
+        time.sleep(0.5)
+
+
+def _tell_tickets(
+    scenario: Scenario, environment: Environment, outcome: Outcome, topics: dict[str, str], console: Console
+) -> None:
+    raised = [one.alarm for one in outcome.transitions if one.after == "ALARM"]
+    tickets = [alarm for alarm in raised if "ticket" in topics.get(alarm, "")]
+    surprising = unexpected_tickets(scenario, environment.name, tickets)
+    console.print(f"tickets, which wake nobody: {', '.join(dict.fromkeys(tickets)) or 'none'}", highlight=False)
+    if surprising:
+        console.print(f"[yellow]not in the scenario: {', '.join(surprising)}[/yellow]", highlight=False)
+
+
+def _show_dashboards(environment: Environment, control: EmulatorControl, options: DemoOptions, console: Console) -> None:
+    # Only here: the page's web server is not needed for a demo that ends by itself.
+    from local.dashboards_page import serve  # noqa: PLC0415
+
+    port = choose_port(options.page_port) if options.page_port else choose_port(None)
+    console.print(f"dashboards: http://127.0.0.1:{port}   (Ctrl-C ends the demo)", highlight=False)
+    serve(environment.name, control.endpoint_url, port, open_browser=True)
+
+

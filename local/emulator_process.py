@@ -1,0 +1,91 @@
+"""Starting the embedded AWS as a process of its own, on a port that is free."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from local.control import EmulatorControl
+from local.processes import stop
+
+FIRST_PORT: Final = 4566
+_PORTS_TRIED: Final = 50
+_READY_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 0.1
+
+
+class EmulatorStartError(RuntimeError):
+    """The embedded AWS could not be started; the message says what to do."""
+
+
+class EmulatorProcess:
+    """One embedded AWS; ``stop`` leaves nothing of it behind."""
+
+    def __init__(self, port: int, directory: Path, *, parent: int | None) -> None:
+        """Start it; with ``parent`` it also ends when that process does."""
+        self.control = EmulatorControl(f"http://127.0.0.1:{port}")
+        self.log_file = directory / "emulator.log"
+        directory.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "local.emulator", "--port", str(port), "--state-directory", str(directory)]
+        command += ["--parent", str(parent)] if parent is not None else []
+        with self.log_file.open("wb") as log:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
+                start_new_session=True,
+            )
+
+    def wait_until_ready(self) -> None:
+        """Return when it answers.
+
+        Raises:
+            EmulatorStartError: It ended, or does not answer in time.
+        """
+        deadline = time.monotonic() + _READY_SECONDS
+        while self.control.resources() is None:
+            if self.process.poll() is not None:
+                raise self._failure(f"ended with exit code {self.process.returncode}")
+            if time.monotonic() > deadline:
+                raise self._failure(f"was not ready within {_READY_SECONDS:.0f} s")
+            time.sleep(_POLL_SECONDS)
+
+    def stop(self) -> None:
+        """End it and everything that it started."""
+        stop(self.process)
+
+    def _failure(self, what: str) -> EmulatorStartError:
+        tail = self.log_file.read_text(encoding="utf-8", errors="replace").splitlines()[-8:]
+        return EmulatorStartError("\n".join([f"the embedded AWS {what}; the end of {self.log_file}:", *tail]))
+
+
+def choose_port(wanted: int | None) -> int:
+    """``wanted`` if nothing listens there, else the first free port from 4566 upward.
+
+    Raises:
+        EmulatorStartError: ``wanted`` is taken, or no port is free.
+    """
+    if wanted is not None:
+        if not _is_free(wanted):
+            raise EmulatorStartError(f"port {wanted} is in use: choose another with --port, or leave --port out")
+        return wanted
+    for port in range(FIRST_PORT, FIRST_PORT + _PORTS_TRIED):
+        if _is_free(port):
+            return port
+    raise EmulatorStartError(f"no port from {FIRST_PORT} to {FIRST_PORT + _PORTS_TRIED - 1} is free: pass --port")
+
+
+def _is_free(port: int) -> bool:
+    with closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

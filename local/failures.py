@@ -1,0 +1,36 @@
+"""What can go wrong on a person's machine, and what the person should do about it."""
+
+from typing import Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from environments.loader import EnvironmentFileError
+from local.control import EmulatorGoneError
+from local.deployment import DeploymentError
+from local.emulator_process import EmulatorStartError
+from local.simulation.coordinator import NodeFailedError
+from local.simulation.placement import ScenarioMismatchError
+from local.simulation.scenario import ScenarioFileError
+
+EXPECTED: Final = (
+    BotoCoreError,
+    ClientError,
+    DeploymentError,
+    EmulatorGoneError,
+    EmulatorStartError,
+    EnvironmentFileError,
+    NodeFailedError,
+    ScenarioFileError,
+    ScenarioMismatchError,
+)
+
+
+def explain(error: BaseException) -> str:
+    """The error's own words, and what to do where they do not say it."""
+    match error:
+        case EmulatorGoneError() | BotoCoreError():
+            return f"{error}\nit may have ended: read emulator.log below .local, then run the command again"
+        case ClientError():
+            return f"the embedded AWS refused: {error}"
+        case _:
+            return str(error)

@@ -1,0 +1,87 @@
+"""An embedded AWS that outlives the command that started it: where it is, and how to end it."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import psutil
+from rich.console import Console
+
+from environments import loader
+from local.control import EmulatorControl
+from local.demo import ENVIRONMENT, deploy
+from local.deployment import DeploymentError, missing_tools
+from local.emulator_process import EmulatorProcess, EmulatorStartError, choose_port
+from local.endpoint import aws_environment, pointed_at
+from local.processes import end_all
+from local.steps import Steps
+
+# Beside the directory that every demo empties.
+DIRECTORY: Final = Path(".local/platform")
+STATE_FILE: Final = DIRECTORY / "state.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformState:
+    """One running embedded AWS; ``started`` tells its process from a later one with the same number."""
+
+    endpoint_url: str
+    pid: int
+    started: float
+
+    def resources(self) -> int | None:
+        """Deployed resources; None when it does not answer."""
+        return EmulatorControl(self.endpoint_url).resources()
+
+    def process(self) -> psutil.Process | None:
+        """Its process, if that still runs."""
+        try:
+            process = psutil.Process(self.pid)
+            return process if abs(process.create_time() - self.started) < 1 else None
+        except psutil.Error:
+            return None
+
+
+def up(port: int | None, console: Console) -> None:
+    """Start and deploy; on a failure nothing is left running.
+
+    Raises:
+        EmulatorStartError: One runs already, or it cannot be started.
+    """
+    if state := running():
+        raise EmulatorStartError(f"one runs already at {state.endpoint_url}: end it with `fleet local down`")
+    if problem := missing_tools():
+        raise DeploymentError(problem)
+    environment = loader.load(ENVIRONMENT)
+    emulator = EmulatorProcess(choose_port(port), DIRECTORY / "emulator", parent=None)
+    url = emulator.control.endpoint_url
+    try:
+        with pointed_at(aws_environment(url, environment.account, environment.region)):
+            deploy(environment, emulator, DIRECTORY, Steps(console), None)
+        state = PlatformState(url, emulator.process.pid, psutil.Process(emulator.process.pid).create_time())
+        STATE_FILE.write_text(json.dumps(asdict(state)), encoding="utf-8")
+    except BaseException:
+        emulator.stop()
+        raise
+    console.print(f"export AWS_ENDPOINT_URL={url} AWS_REGION={environment.region}   (pages: {url}/_local/inbox)")
+
+
+def running() -> PlatformState | None:
+    """The embedded AWS that `up` left, if it still runs."""
+    try:
+        state = PlatformState(**json.loads(STATE_FILE.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    return state if state.process() else None
+
+
+def down() -> PlatformState | None:
+    """End it; what was ended, or None when nothing ran."""
+    state = running()
+    process = state.process() if state else None
+    if process is not None:
+        end_all([process, *process.children(recursive=True)], patience=5.0)
+    STATE_FILE.unlink(missing_ok=True)
+    return state
+
