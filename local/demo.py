@@ -79,7 +79,9 @@ def run(options: DemoOptions, console: Console) -> int:
         console.print(summary.pages_table(matches))
         _tell_tickets(scenario, environment, outcome, alarms, console)
         good = not any(match.problems for match in matches)
-        verdict = "[green]pages received = pages expected[/green]" if good else "[red]pages differ from the scenario[/red]"
+        verdict = (
+            "[green]pages received = pages expected[/green]" if good else "[red]pages differ from the scenario[/red]"
+        )
         console.print(f"{verdict}, {steps.seconds:.0f} s in all", highlight=False)
         if not options.once:
             _show_dashboards(environment, control, options, console)
@@ -156,12 +158,12 @@ def _tell_tickets(
         console.print(f"[yellow]not in the scenario: {', '.join(surprising)}[/yellow]", highlight=False)
 
 
-def _show_dashboards(environment: Environment, control: EmulatorControl, options: DemoOptions, console: Console) -> None:
+def _show_dashboards(
+    environment: Environment, control: EmulatorControl, options: DemoOptions, console: Console
+) -> None:
     # Only here: the page's web server is not needed for a demo that ends by itself.
     from local.dashboards_page import serve  # noqa: PLC0415
 
     port = choose_port(options.page_port) if options.page_port else choose_port(None)
     console.print(f"dashboards: http://127.0.0.1:{port}   (Ctrl-C ends the demo)", highlight=False)
     serve(environment.name, control.endpoint_url, port, open_browser=True)
-
-

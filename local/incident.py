@@ -53,8 +53,10 @@ def play(
 
 def alarm_topics(environment: str) -> dict[str, str]:
     """The topic's name of every deployed alarm that tells somebody."""
-    pages = client("cloudwatch").get_paginator("describe_alarms").paginate(
-        AlarmNamePrefix=f"{environment}/", AlarmTypes=["MetricAlarm", "CompositeAlarm"]
+    pages = (
+        client("cloudwatch")
+        .get_paginator("describe_alarms")
+        .paginate(AlarmNamePrefix=f"{environment}/", AlarmTypes=["MetricAlarm", "CompositeAlarm"])
     )
     return {
         alarm["AlarmName"]: alarm["AlarmActions"][0].rpartition(":")[2]

@@ -84,4 +84,3 @@ def down() -> PlatformState | None:
         end_all([process, *process.children(recursive=True)], patience=5.0)
     STATE_FILE.unlink(missing_ok=True)
     return state
-
