@@ -14,6 +14,8 @@ from typing import Final
 from local.simulation.protocol import PhaseKind, Script
 from local.simulation.report import FIRST_RUNTIME_PID
 
+# The agent looks at the host when a minute ends: a phase that begins at that very second belongs to the next minute.
+_CHANGE_SECONDS: Final = 1.0
 _COMPILER_PID: Final = 52000
 _COMPILER_COMMAND: Final = ("neuronx-cc", "compile", "--framework=XLA", "model.hlo_module.pb", "--target=trn1")
 _TRAINER_COMMAND: Final = ("python3", "train.py")
@@ -49,7 +51,7 @@ class Machine:
 
     def show(self, now: float) -> None:
         """Make the directories what they are at virtual second ``now``."""
-        kind = self._script.phase_at(now).kind
+        kind = self._script.phase_at(now - _CHANGE_SECONDS).kind
         if kind is self._shown:
             return
         self._shown = kind

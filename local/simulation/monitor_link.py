@@ -53,6 +53,7 @@ class MonitorDoor:
         self._listener.bind(str(path))
         self._listener.listen(4)
         self._listener.settimeout(REAL_LIMIT_SECONDS)
+        self._admitted: MonitorLink | None = None
 
     def admit(self) -> MonitorLink | None:
         """The stand-in that was just started, or None when it ended before it could say a word."""
@@ -64,7 +65,8 @@ class MonitorDoor:
             ) from error
         connection.settimeout(REAL_LIMIT_SECONDS)
         try:
-            return MonitorLink(connection, self._script)
+            self._admitted = MonitorLink(connection, self._script)
+            return self._admitted
         except (OSError, msgspec.DecodeError):
             connection.close()
             return None
@@ -73,4 +75,6 @@ class MonitorDoor:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._admitted is not None:
+            self._admitted.close()
         self._listener.close()

@@ -1,0 +1,126 @@
+"""The production agent in virtual time: what it publishes depends on the script alone."""
+
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+import agents.main
+from agents.batch import Batch
+from agents.config import AgentConfig
+from local.simulation.machine import JobRegistration, Machine
+from local.simulation.monitor_link import MonitorDoor
+from local.simulation.protocol import SOCKET_VARIABLE, PhaseKind, Script
+from local.simulation.virtual_clock import VirtualClock
+from tests.unit.local.simulation.scripts import START, phase, script
+
+JOB = JobRegistration("job-1", "a job", "an owner")
+
+
+class MemorySink:
+    """Keeps what the agent would send."""
+
+    name = "memory"
+    longest_age = 1e9
+    is_record = True
+
+    def __init__(self) -> None:
+        self.batches: list[Batch] = []
+
+    def send(self, batch: Batch) -> int:
+        self.batches.append(batch)
+        return 0
+
+
+def run_agent(node: Script, directory: Path, minutes: int) -> list[Batch]:
+    """The batches of the first whole minutes; the horizon moves by a minute at a time."""
+    machine = Machine(directory, node, JOB)
+    sink = MemorySink()
+    stop = threading.Event()
+    horizons = iter([START + 60 * minute + 10 for minute in range(1, minutes + 1)])
+
+    def next_horizon(now: float) -> float | None:
+        horizon = next(horizons, None)
+        if horizon is None:
+            stop.set()
+        return horizon
+
+    config = AgentConfig(
+        environment="local",
+        fleet="trn1-pretrain",
+        owner="an owner",
+        region="us-east-2",
+        purpose="training",
+        node=node.node,
+        period_seconds=20,
+        neuron_monitor=str(machine.neuron_monitor),
+        run_directory=str(machine.run_directory),
+        spool_directory=str(machine.spool_directory),
+        proc=str(machine.proc),
+        log_group="nodes",
+    )
+    with (
+        MonitorDoor(machine.monitor_socket, node) as door,
+        patch.dict(os.environ, {SOCKET_VARIABLE: str(machine.monitor_socket)}),
+    ):
+        agents.main.run(config, VirtualClock(START, door, next_horizon, machine.show), stop, (sink,))
+    return sink.batches[:minutes]
+
+
+def states(batches: Sequence[Batch]) -> list[str]:
+    return [str(batch.log_event["state"]) for batch in batches]
+
+
+def test_a_running_node_publishes_one_batch_a_minute_with_the_scripts_figures(tmp_path: Path) -> None:
+    batches = run_agent(script(), tmp_path, 3)
+
+    assert [batch.minute for batch in batches] == [START, START + 60, START + 120]
+    assert states(batches) == ["RUNNING"] * 3
+    for batch in batches:
+        assert batch.log_event["job"] == "job-1"
+        assert batch.log_event["tensor_engine_utilization"] == pytest.approx(42, abs=0.5)
+
+
+def test_two_runs_publish_the_same(tmp_path: Path) -> None:
+    first, second = (run_agent(script(), tmp_path / name, 2) for name in ("a", "b"))
+
+    assert [batch.log_event for batch in first] == [batch.log_event for batch in second]
+
+
+def test_each_phase_shows_as_the_state_it_is(tmp_path: Path) -> None:
+    node = script(
+        phase(PhaseKind.NO_JOB),
+        phase(PhaseKind.STARTUP, 1),
+        phase(PhaseKind.COMPILING, 2),
+        phase(PhaseKind.RUNNING, 4),
+        phase(PhaseKind.CHECKPOINT, 5),
+        phase(PhaseKind.HARDWARE_ERROR, 6),
+    )
+
+    assert states(run_agent(node, tmp_path, 7)) == [
+        "NO_JOB",
+        "STARTUP",
+        "COMPILING",
+        "COMPILING",
+        "RUNNING",
+        "CHECKPOINT",
+        "FAULT",
+    ]
+
+
+@pytest.mark.parametrize("kind", [PhaseKind.MONITOR_DEATH, PhaseKind.MONITOR_HANG, PhaseKind.MONITOR_GARBAGE])
+def test_a_node_whose_monitor_is_lost_becomes_blind_and_keeps_its_heartbeat(kind: PhaseKind, tmp_path: Path) -> None:
+    batches = run_agent(script(phase(PhaseKind.RUNNING), phase(kind, 2)), tmp_path, 5)
+
+    assert states(batches)[:2] == ["RUNNING", "RUNNING"]
+    assert states(batches)[-1] == "BLIND"
+    assert all(any(datum["MetricName"] == "AgentHeartbeat" for datum in batch.metric_data) for batch in batches)
+
+
+def test_a_monitor_that_hangs_is_killed_and_a_new_one_reports(tmp_path: Path) -> None:
+    node = script(phase(PhaseKind.RUNNING), phase(PhaseKind.MONITOR_HANG, 2), phase(PhaseKind.RUNNING, 5))
+
+    assert states(run_agent(node, tmp_path, 8))[-1] == "RUNNING"
