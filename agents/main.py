@@ -16,32 +16,35 @@ import typer
 
 from agents.clock import Clock, SystemClock
 from agents.collectors.host import HostReader
+from agents.collectors.instance_metadata import instance_id
 from agents.collectors.jobs import JobFinder
 from agents.config import AgentConfig, ConfigError
 from agents.config import read as read_config
 from agents.inspect import inspect as inspect_file
-from agents.instance_metadata import instance_id
 from agents.monitor import settings
 from agents.monitor.events import MonitorEvent
 from agents.monitor.process import MonitorProcess
 from agents.monitor.supervisor import Supervisor
 from agents.node_agent import NodeAgent
 from agents.pipeline import Pipeline
-from agents.publisher import Publisher
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.emf_logs import EmfLogsSink
+from agents.sinks.publisher import Publisher
 from agents.sinks.sink import Sink
 from agents.sinks.stdout import StdoutSink
 from agents.spool import Spool
 from agents.state_file import StateFile
 from fleet.metrics import PERIOD_SECONDS
 
+# Five minutes of reports at the usual period; the largest seen are half a megabyte.
+_EVENTS = 64
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.command()
 def inspect(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSON Lines, or one JSON object")],
+    file: Annotated[Path, typer.Argument(help="JSON Lines, or one JSON object")],
     instance_type: Annotated[str, typer.Option(help="where the recording does not name it")] = "",
     period: Annotated[int | None, typer.Option(min=1, max=60, help="seconds between the lines")] = None,
     start: Annotated[datetime | None, typer.Option(help="UTC time of the first line; default: now")] = None,
@@ -49,7 +52,11 @@ def inspect(
 ) -> None:
     """Print what recorded neuron-monitor output would publish; exit 1 when nothing in it could be used."""
     begin = SystemClock().now() if start is None else start.replace(tzinfo=UTC).timestamp()
-    answer = inspect_file(file, instance_type, period, int(begin) // PERIOD_SECONDS * PERIOD_SECONDS)
+    try:
+        answer = inspect_file(file, instance_type, period, int(begin) // PERIOD_SECONDS * PERIOD_SECONDS)
+    except OSError as error:
+        typer.echo(f"{file}: cannot be read: {error.strerror}", err=True)
+        raise typer.Exit(1) from error
     content = asdict(answer)
     del content["usable"]
     if as_json:
@@ -66,7 +73,7 @@ def inspect(
 
 @app.command("run")
 def run_command(
-    config: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="the agent's JSON configuration")],
+    config: Annotated[Path, typer.Option(help="the agent's JSON configuration")],
     to_stdout: Annotated[bool, typer.Option("--stdout", help="print batches instead of sending them to AWS")] = False,
 ) -> None:
     """Measure this node until SIGTERM; then publish the minute so far and end."""
@@ -83,7 +90,8 @@ def run_command(
 
 def run(config: AgentConfig, clock: Clock, stop: threading.Event, sinks: Sequence[Sink] | None = None) -> None:
     """The agent, on ``clock``, until ``stop`` is set. ``sinks`` default to AWS."""
-    events: queue.Queue[MonitorEvent] = queue.Queue()
+    # When the loop cannot keep up, neuron-monitor's pipe fills, and not the node's memory.
+    events: queue.Queue[MonitorEvent] = queue.Queue(_EVENTS)
     run_directory = Path(config.run_directory)
     node = config.node or instance_id()
     monitor_settings = settings.write(run_directory, config.period_seconds)
@@ -96,7 +104,7 @@ def run(config: AgentConfig, clock: Clock, stop: threading.Event, sinks: Sequenc
     agent = NodeAgent(
         pipeline=Pipeline(config, node, clock.now(), memory=state_file.load()),
         supervisor=Supervisor(process, config.period_seconds, node),
-        publisher=Publisher(spool, sinks),
+        publisher=Publisher(spool, sinks, clock.now),
         host=host,
         jobs=JobFinder(run_directory / "jobs", Path(config.proc)),
         state_file=state_file,

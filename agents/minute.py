@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agents.collectors.ecc import SeenError
+from agents.collectors.layout import Layout
 from agents.collectors.neuron_monitor import NodeSample
-from agents.layout import Layout
 from agents.monitor.report import Ecc
 
 _FULL: Final = 100.0

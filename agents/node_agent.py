@@ -15,7 +15,7 @@ from agents.log_event import log_event
 from agents.monitor.events import MonitorEvent, MonitorLine
 from agents.monitor.supervisor import Supervisor
 from agents.pipeline import Pipeline, Surroundings
-from agents.publisher import Publisher
+from agents.sinks.publisher import Publisher
 from agents.state_file import StateFile
 from fleet.metrics import PERIOD_SECONDS
 
@@ -56,6 +56,12 @@ class NodeAgent:
             if now >= self._minute + PERIOD_SECONDS:
                 self._close(self._minute + PERIOD_SECONDS, now)
                 self._minute = _floor(now)
+            elif now < self._minute - PERIOD_SECONDS:
+                # The clock was set back: waiting for the old minute's end could take hours of silence.
+                logger.warning("the clock went back by more than a minute; the minute ends here")
+                self._supervisor.clock_set_back(self._minute - now)
+                self._close(self._minute, now)
+                self._minute = _floor(now)
             if event is None:
                 self._supervisor.act(now)
             else:
@@ -76,7 +82,7 @@ class NodeAgent:
             if not self._has_report:
                 logger.info("first readable report of %s", self._pipeline.name)
             self._has_report = True
-            self._supervisor.works()
+            self._supervisor.works(now)
 
     def _close(self, end: float, now: float) -> None:
         entry = self._pipeline.close(

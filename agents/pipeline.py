@@ -7,9 +7,9 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from agents import layout as node_layout
 from agents.batch import Node, NodeMinute, SelfFigures
 from agents.collectors import ecc, neuron_monitor
+from agents.collectors import layout as node_layout
 from agents.collectors.host import HostView
 from agents.collectors.jobs import UNATTRIBUTED, Job
 from agents.config import AgentConfig
@@ -17,7 +17,7 @@ from agents.minute import Figures, Minute
 from agents.monitor.parse import UnreadableLineError, parse
 from agents.monitor.report import Hardware, Report
 from fleet.cost import wasted_usd_per_hour
-from fleet.hardware_errors import Action
+from fleet.metrics import PERIOD_SECONDS
 from fleet.node_state import Memory, NodeState, Observation, decide
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class Pipeline:
         self._config = config
         self._node = node
         self._rate_seconds = rate_seconds or config.period_seconds
-        self._report_at = started
+        self._report_at = self._measured_at = started
         self._report: Report | None = None
         self._hardware = Hardware()
         self._ecc = ecc.EccWatch()
@@ -84,18 +84,24 @@ class Pipeline:
         if report.hardware.devices:
             self._hardware = report.hardware
         sample = neuron_monitor.sample(report, self._layout(), self._rate_seconds)
+        self._measured_at = now if sample.is_measured else self._measured_at
         errors = (*self._ecc.new_errors(report.ecc or ()), *ecc.from_executions(sample.errors))
         self._minute.add(sample, report.ecc, errors)
         return True
 
     def close(self, minute: int, now: float, seq: int, around: Surroundings, own: SelfFigures) -> NodeMinute:
         """End the minute that began at ``minute``. ``own.report_age_seconds`` is filled in here."""
+        # A clock that was set back must not make the last report come from the future.
+        self._report_at, self._measured_at = min(self._report_at, now), min(self._measured_at, now)
         figures = self._figures()
         job = around.job
         holds = bool(figures.allocated)
         if job is None and holds:
             job = Job(UNATTRIBUTED, UNATTRIBUTED, "", registered=False)
         blind = self._blind(figures, now, around)
+        if blind is None and job is not None and figures.reports and not figures.runtimes:
+            # Nothing ran for a job without a process: that is known, and a hang to whoever waits for it.
+            figures = replace(figures, completed=0)
         verdict = decide(_observation(minute, figures, around, job, blind), self._memory)
         self._memory = verdict.memory
         entry = NodeMinute(
@@ -139,18 +145,24 @@ class Pipeline:
             return figures.blind
         age = now - self._report_at
         if self._report is not None and age <= _BLIND_PERIODS * self._config.period_seconds:
-            return None
+            # A monitor that dies after each first report prints enough, and measures nothing.
+            age = now - self._measured_at
+            if age <= max(_BLIND_PERIODS * self._config.period_seconds, PERIOD_SECONDS):
+                return None
+            return f"no report covered enough time for {age:.0f} s: {around.monitor or 'only first reports came'}"
         why = around.monitor or (self._unreadable[-1] if self._unreadable else "neuron-monitor is silent")
         return f"no readable report {'for' if self._report else 'yet, after'} {age:.0f} s: {why}"
 
     def _wasted(self, figures: Figures, state: NodeState) -> float | None:
         if self._config.price is None:
             return None
+        # A registered job that holds no core, such as one whose processes died, does no work at all.
+        busy = 0.0 if figures.allocated == frozenset() and figures.reports else figures.utilization.mean()
         return wasted_usd_per_hour(
             self._config.price.usd_per_hour,
             state,
             tensor_engine_percent=figures.tensor.mean() if self._config.reports_flops else None,
-            core_percent=figures.utilization.mean(),
+            core_percent=busy,
             target_percent=self._config.target_utilization_percent,
         )
 
@@ -171,16 +183,10 @@ class Pipeline:
 def _observation(
     minute: int, figures: Figures, around: Surroundings, job: Job | None, blind: str | None
 ) -> Observation:
-    acute = [seen for seen in figures.hardware_errors if seen.error.action is not Action.NONE]
-    fault = None
-    if acute:
-        worst = acute[0]
-        where = "" if worst.device is None else f" on device {worst.device}"
-        fault = f"{worst.error.kind}{where}: {worst.error.meaning}; {worst.error.action.value}"
     return Observation(
         at=float(minute),
         blind=blind,
-        fault=fault,
+        fault=ecc.worst(figures.hardware_errors),
         draining=around.host.draining,
         holds_cores=bool(figures.allocated),
         job=job.job_id if job else None,

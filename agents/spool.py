@@ -6,6 +6,7 @@ checksum. Files appear by rename, so a crash leaves a whole file or none. A dama
 
 import logging
 import os
+import re
 import zlib
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,7 @@ logger = logging.getLogger(__name__)
 LIMIT_BYTES: Final = 32 * 1024 * 1024
 _SUFFIX: Final = ".batch"
 _SEQUENCE: Final = "sequence"
+_NAME: Final = re.compile(rf"\d+-\d+\{_SUFFIX}", re.ASCII)
 
 
 class Spool:
@@ -32,7 +34,8 @@ class Spool:
         for lane in lanes:
             folder = directory / lane
             folder.mkdir(parents=True, exist_ok=True)
-            self._files[lane] = {path.name: path.stat().st_size for path in sorted(folder.glob(f"*{_SUFFIX}"))}
+            named = (path for path in sorted(folder.iterdir()) if _NAME.fullmatch(path.name))
+            self._files[lane] = {path.name: path.stat().st_size for path in named}
         self._sequence = self._read_sequence()
 
     @property
@@ -78,7 +81,11 @@ class Spool:
     def remove(self, lane: str, name: str) -> None:
         """Forget a batch that was confirmed."""
         self._files[lane].pop(name, None)
-        (self._directory / lane / name).unlink(missing_ok=True)
+        try:
+            (self._directory / lane / name).unlink(missing_ok=True)
+        except OSError:
+            # A disk that has become read-only: after a restart the batch is sent twice, which queries can tell.
+            logger.exception("spooled batch %s/%s could not be deleted", lane, name)
 
     def give_up(self, lane: str, name: str) -> None:
         """Forget a batch that was not, and count it."""

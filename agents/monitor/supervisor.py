@@ -36,6 +36,7 @@ class Supervisor:
         self._period = period
         self._node = node
         self._attempts = 0
+        self._started_at = 0.0
         self._start_at: float | None = 0.0
         self._stalls_at: float | None = None
         self._is_ending_it = False
@@ -61,6 +62,7 @@ class Supervisor:
         """Take note of what the process did."""
         match event:
             case MonitorStarted():
+                self._started_at = now
                 self._stalls_at = now + STALL_PERIODS * self._period + START_UP_SECONDS
             case MonitorLine():
                 self._stalls_at = now + STALL_PERIODS * self._period
@@ -71,10 +73,17 @@ class Supervisor:
                 self._is_ending_it = False
                 self._start_later(now)
 
-    def works(self) -> None:
-        """A line could be read: whatever was wrong is over."""
+    def works(self, now: float) -> None:
+        """A line could be read: whatever was wrong is over. Its back-off ends when it has lived for a minute."""
         self.problem = None
-        self._attempts = 0
+        if now - self._started_at >= _LONGEST_BACKOFF:
+            self._attempts = 0
+
+    def clock_set_back(self, seconds: float) -> None:
+        """Move what is due by as much as the clock was moved."""
+        self._start_at = None if self._start_at is None else self._start_at - seconds
+        self._stalls_at = None if self._stalls_at is None else self._stalls_at - seconds
+        self._started_at -= seconds
 
     def _start(self, now: float) -> None:
         self._start_at = None
