@@ -22,11 +22,10 @@ from local.control import EmulatorControl, Transition
 from local.deployment import CdkApp, DeployedStack, DeploymentError, deployed_stacks, missing_tools, put_prerequisites
 from local.emulator_process import EmulatorProcess, choose_port
 from local.endpoint import aws_environment, pointed_at
-from local.incident import Outcome, alarm_topics, play
-from local.pages import Match, compare, received_pages, unexpected_tickets
-from local.simulation.node import NodeSpec
+from local.incident import Incident, Outcome, alarm_topics
+from local.pages import unexpected_tickets
 from local.simulation.placement import place
-from local.simulation.scenario import SCENARIOS, Scenario
+from local.simulation.scenario import SCENARIOS
 from local.simulation.scenario import load as load_scenario
 from local.steps import Steps
 
@@ -62,26 +61,13 @@ def run(options: DemoOptions, console: Console) -> int:
         stack.callback(emulator.stop)
         control = emulator.control
         stack.enter_context(pointed_at(aws_environment(control.endpoint_url, environment.account, environment.region)))
-        # The virtual hours end about now: CloudWatch takes no data from the future, and none that is older than two weeks.
+        # The virtual hours end about now: CloudWatch takes no data from the future, and none older than two weeks.
         start = math.floor((time.time() - scenario.minutes * 60) / 60) * 60.0
         stacks = deploy(environment, emulator, DIRECTORY, steps, start)
-        deploy_seconds = steps.seconds
+        console.print(summary.stacks_table(stacks, steps.seconds))
         specs = place(scenario, environment, start, Path(machines))
-        began = time.monotonic()
-        outcome = _play(scenario, environment, specs, start, control, console)
-        play_seconds = time.monotonic() - began
-        matches = _pages(scenario, environment, specs, start, control)
-        console.print(summary.stacks_table(stacks, deploy_seconds))
-        alarms = alarm_topics(environment.name)
-        numbers = (len(specs), outcome.datums, len(alarms), len(outcome.transitions))
-        console.print(summary.measured_table(*numbers, scenario.minutes, play_seconds))
-        summary.print_pages(console, matches)
-        console.print(summary.pages_table(matches))
-        _tell_tickets(scenario, environment, outcome, alarms, console)
-        good = not any(match.problems for match in matches)
-        verdict = (
-            "[green]pages received = pages expected[/green]" if good else "[red]pages differ from the scenario[/red]"
-        )
+        good = _play(Incident(scenario, environment, specs, start, control), console)
+        verdict = "[green]pages received = pages expected[/green]" if good else "[red]not the expected pages[/red]"
         console.print(f"{verdict}, {steps.seconds:.0f} s in all", highlight=False)
         if not options.once:
             _show_dashboards(environment, control, options, console)
@@ -110,15 +96,10 @@ def deploy(
     return stacks
 
 
-def _play(
-    scenario: Scenario,
-    environment: Environment,
-    specs: list[NodeSpec],
-    start: float,
-    control: EmulatorControl,
-    console: Console,
-) -> Outcome:
-    console.print(f"[bold]{scenario.title}[/bold]: {len(specs)} nodes", highlight=False)
+def _play(incident: Incident, console: Console) -> bool:
+    scenario = incident.scenario
+    console.print(f"[bold]{scenario.title}[/bold]: {len(incident.specs)} nodes", highlight=False)
+    began = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("minute 0", total=scenario.minutes)
@@ -130,29 +111,22 @@ def _play(
                     color = "red" if one.after == "ALARM" else "green"
                     progress.console.print(f"  minute {minute:>3}  [{color}]{one.after:<5}[/{color}] {one.alarm}")
 
-        return play(scenario, environment, specs, start, DIRECTORY / "nodes", control, tell)
+        outcome = incident.play(DIRECTORY / "nodes", tell)
+    seconds = time.monotonic() - began
+    matches = incident.pages(_LATE_SECONDS)
+    topics = alarm_topics(incident.environment.name)
+    numbers = (len(incident.specs), outcome.datums, len(topics), len(outcome.transitions))
+    console.print(summary.measured_table(*numbers, scenario.minutes, seconds))
+    summary.print_pages(console, matches)
+    console.print(summary.pages_table(matches))
+    _tell_tickets(incident, outcome, topics, console)
+    return not any(match.problems for match in matches)
 
 
-def _pages(
-    scenario: Scenario, environment: Environment, specs: list[NodeSpec], start: float, control: EmulatorControl
-) -> list[Match]:
-    nodes: dict[str, list[str]] = {}
-    for spec in specs:
-        nodes.setdefault(spec.fleet, []).append(spec.script.node)
-    deadline = time.monotonic() + _LATE_SECONDS
-    while True:
-        matches = compare(scenario, environment.name, received_pages(control.inbox(), start), nodes)
-        if not any(match.problems for match in matches) or time.monotonic() > deadline:
-            return matches
-        time.sleep(0.5)
-
-
-def _tell_tickets(
-    scenario: Scenario, environment: Environment, outcome: Outcome, topics: dict[str, str], console: Console
-) -> None:
+def _tell_tickets(incident: Incident, outcome: Outcome, topics: dict[str, str], console: Console) -> None:
     raised = [one.alarm for one in outcome.transitions if one.after == "ALARM"]
     tickets = [alarm for alarm in raised if "ticket" in topics.get(alarm, "")]
-    surprising = unexpected_tickets(scenario, environment.name, tickets)
+    surprising = unexpected_tickets(incident.scenario, incident.environment.name, tickets)
     console.print(f"tickets, which wake nobody: {', '.join(dict.fromkeys(tickets)) or 'none'}", highlight=False)
     if surprising:
         console.print(f"[yellow]not in the scenario: {', '.join(surprising)}[/yellow]", highlight=False)

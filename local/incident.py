@@ -1,16 +1,21 @@
 """Playing a scenario: nodes, load balancers and alarms, minute by minute, in virtual time."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from environments.model import Environment
 from local.control import EmulatorControl, Transition
 from local.endpoint import client
 from local.load_balancer import SimulatedEndpoint, dimension_sets, publish
+from local.pages import Match, compare, received_pages
 from local.simulation.coordinator import SETTLE_SECONDS, Coordinator
 from local.simulation.node import NodeSpec
 from local.simulation.scenario import Scenario
+
+_POLL_SECONDS: Final = 0.5
 
 
 @dataclass(slots=True)
@@ -21,34 +26,61 @@ class Outcome:
     datums: int = 0
 
 
-def play(
-    scenario: Scenario,
-    environment: Environment,
-    specs: list[NodeSpec],
-    start: float,
-    log_directory: Path,
-    control: EmulatorControl,
-    tell: Callable[[int, list[Transition]], None],
-) -> Outcome:
-    """Let the scenario happen from virtual second ``start`` on; ``tell`` hears of every minute.
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A scenario in an environment, from virtual second ``start`` on."""
 
-    Raises:
-        NodeFailedError: A simulated node ended or hangs.
-        EmulatorGoneError: The embedded AWS does not answer.
-    """
-    outcome = Outcome()
-    endpoints = _endpoints(scenario, environment)
-    with Coordinator(specs, log_directory, control.endpoint_url) as nodes:
-        for minute in range(1, scenario.minutes + 1):
-            end = start + 60 * minute
-            nodes.advance(end)
-            outcome.datums += publish(endpoints, end - 60)
-            transitions = control.set_clock(end + SETTLE_SECONDS)
-            outcome.transitions += transitions
-            tell(minute, transitions)
-        outcome.datums += nodes.datums
-        nodes.finish()
-    return outcome
+    scenario: Scenario
+    environment: Environment
+    specs: list[NodeSpec]
+    start: float
+    control: EmulatorControl
+
+    def play(self, log_directory: Path, tell: Callable[[int, list[Transition]], None]) -> Outcome:
+        """Let it happen; ``tell`` hears of every minute.
+
+        Raises:
+            NodeFailedError: A simulated node ended or hangs.
+            EmulatorGoneError: The embedded AWS does not answer.
+        """
+        outcome = Outcome()
+        endpoints = self._endpoints()
+        with Coordinator(self.specs, log_directory, self.control.endpoint_url) as nodes:
+            for minute in range(1, self.scenario.minutes + 1):
+                end = self.start + 60 * minute
+                nodes.advance(end)
+                outcome.datums += publish(endpoints, end - 60)
+                transitions = self.control.set_clock(end + SETTLE_SECONDS)
+                outcome.transitions += transitions
+                tell(minute, transitions)
+            outcome.datums += nodes.datums
+            nodes.finish()
+        return outcome
+
+    def pages(self, patience_seconds: float) -> list[Match]:
+        """The pages held against the scenario; late ones are waited for."""
+        nodes: dict[str, list[str]] = {}
+        for spec in self.specs:
+            nodes.setdefault(spec.fleet, []).append(spec.script.node)
+        deadline = time.monotonic() + patience_seconds
+        while True:
+            received = received_pages(self.control.inbox(), self.start)
+            matches = compare(self.scenario, self.environment.name, received, nodes)
+            if not any(match.problems for match in matches) or time.monotonic() > deadline:
+                return matches
+            time.sleep(_POLL_SECONDS)
+
+    def _endpoints(self) -> list[SimulatedEndpoint]:
+        return [
+            SimulatedEndpoint(
+                fleet=fleet.name,
+                dimension_sets=dimension_sets(self.environment.name, fleet.name),
+                requests_per_minute=self.scenario.fleets[fleet.name].requests_per_minute,
+                healthy_targets=fleet.endpoint.tasks,
+            )
+            for fleet in self.environment.inference_fleets
+            if fleet.name in self.scenario.fleets
+        ]
 
 
 def alarm_topics(environment: str) -> dict[str, str]:
@@ -64,16 +96,3 @@ def alarm_topics(environment: str) -> dict[str, str]:
         for alarm in (*page["MetricAlarms"], *page["CompositeAlarms"])
         if alarm.get("AlarmActions")
     }
-
-
-def _endpoints(scenario: Scenario, environment: Environment) -> list[SimulatedEndpoint]:
-    return [
-        SimulatedEndpoint(
-            fleet=fleet.name,
-            dimension_sets=dimension_sets(environment.name, fleet.name),
-            requests_per_minute=scenario.fleets[fleet.name].requests_per_minute,
-            healthy_targets=fleet.endpoint.tasks,
-        )
-        for fleet in environment.inference_fleets
-        if fleet.name in scenario.fleets
-    ]

@@ -43,9 +43,9 @@ def pages_table(matches: Sequence[Match]) -> Table:
             "[red]✗[/red]" if match.problems else "[green]✓[/green]",
             match.alarm,
             f"{expected.earliest_minute} to {expected.latest_minute}" if expected else "none",
-            str(page.minute) if page else "–",
-            "–" if page is None or page.resolved_minute is None else str(page.resolved_minute),
-            (page.dollars or "–") if page else "–",
+            str(page.minute) if page else "-",
+            "-" if page is None or page.resolved_minute is None else str(page.resolved_minute),
+            (page.dollars or "-") if page else "-",
             "; ".join(match.problems) or "as expected",
         )
     return table

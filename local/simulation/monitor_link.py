@@ -66,10 +66,10 @@ class MonitorDoor:
         connection.settimeout(REAL_LIMIT_SECONDS)
         try:
             self._admitted = MonitorLink(connection, self._script)
-            return self._admitted
         except (OSError, msgspec.DecodeError):
             connection.close()
-            return None
+            self._admitted = None
+        return self._admitted
 
     def __enter__(self) -> Self:
         return self

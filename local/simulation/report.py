@@ -1,4 +1,4 @@
-"""The reports that a simulated node's neuron-monitor prints: the schema of the newest real captures, for a scripted phase.
+"""The reports that a simulated node's neuron-monitor prints: the schema of the newest real captures.
 
 Every runtime lists every core, as the real tool does; a runtime's own cores carry the figures and all others zeros.
 The noise is a function of the seed, the report's time and the core, so a scenario reads the same on every machine.

@@ -103,9 +103,10 @@ class Scenario(_Model):
 
     @model_validator(mode="after")
     def _expectations_name_fleets(self) -> Self:
-        for expected in (*self.expected_pages, *self.expected_tickets):
-            if expected.fleet not in self.fleets:
-                raise ValueError(f"expected: no fleet is called {expected.fleet}; there are {', '.join(self.fleets)}")
+        named = [page.fleet for page in self.expected_pages] + [ticket.fleet for ticket in self.expected_tickets]
+        for name in named:
+            if name not in self.fleets:
+                raise ValueError(f"expected: no fleet is called {name}; there are {', '.join(self.fleets)}")
         return self
 
 

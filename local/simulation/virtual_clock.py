@@ -20,8 +20,9 @@ NEVER: Final = float("inf")
 class VirtualClock:
     """The agent's clock.
 
-    ``next_horizon`` is called when time has come to the horizon; it reports so and returns the new one once it is
-    known, or None when the simulation is over and every later wait ends at once. ``on_advance`` is told every new moment before anything of that moment happens.
+    ``next_horizon`` is called when time has come to the horizon: it returns the new one once it is known, or None when
+    the simulation is over and every later wait ends at once. ``on_advance`` is told every new moment before anything
+    of that moment happens.
     """
 
     def __init__(
