@@ -12,7 +12,7 @@ from local.endpoint import client
 from local.load_balancer import SimulatedEndpoint, dimension_sets, publish
 from local.pages import Match, compare, received_pages
 from local.simulation.coordinator import SETTLE_SECONDS, Coordinator
-from local.simulation.node import NodeSpec
+from local.simulation.node_spec import NodeSpec
 from local.simulation.scenario import Scenario
 
 _POLL_SECONDS: Final = 0.5

@@ -13,7 +13,7 @@ from typing import IO, Final, Self
 import msgspec
 
 from local.processes import stop
-from local.simulation.node import Arrived, NodeSpec
+from local.simulation.node_spec import Arrived, NodeSpec
 
 # Virtual seconds after a minute's end in which the agents publish that minute; the alarms look at it afterwards.
 SETTLE_SECONDS: Final = 10.0

@@ -16,28 +16,11 @@ import msgspec
 import agents.main
 from agents.config import AgentConfig
 from fleet import naming
-from local.simulation.machine import JobRegistration, Machine
+from local.simulation.machine import Machine
 from local.simulation.monitor_link import MonitorDoor
-from local.simulation.protocol import SOCKET_VARIABLE, Script
+from local.simulation.node_spec import Arrived, NodeSpec
+from local.simulation.protocol import SOCKET_VARIABLE
 from local.simulation.virtual_clock import VirtualClock
-
-
-class NodeSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the coordinator tells a node: its place in the environment, its machine's directory, its story."""
-
-    environment: str
-    fleet: str
-    root: str
-    start: float
-    script: Script
-    job: JobRegistration | None
-
-
-class Arrived(msgspec.Struct, frozen=True):
-    """Time has come to the horizon; how many datums have been accepted so far."""
-
-    now: float
-    datums: int
 
 
 class DatumCounter:

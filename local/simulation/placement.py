@@ -7,7 +7,7 @@ from pathlib import Path
 from environments.model import Environment, Fleet, TrainingFleet
 from fleet.instances import instance_type
 from local.simulation.machine import JobRegistration
-from local.simulation.node import NodeSpec
+from local.simulation.node_spec import NodeSpec
 from local.simulation.protocol import Phase, Script
 from local.simulation.scenario import FleetScript, Scenario, ScriptedPhase
 

@@ -1,0 +1,24 @@
+"""What the coordinator tells a simulated node, and what the node answers. Loads no agent."""
+
+import msgspec
+
+from local.simulation.machine import JobRegistration
+from local.simulation.protocol import Script
+
+
+class NodeSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the coordinator tells a node: its place in the environment, its machine's directory, its story."""
+
+    environment: str
+    fleet: str
+    root: str
+    start: float
+    script: Script
+    job: JobRegistration | None
+
+
+class Arrived(msgspec.Struct, frozen=True):
+    """Time has come to the horizon; how many datums have been accepted so far."""
+
+    now: float
+    datums: int
