@@ -16,6 +16,14 @@ class EmulatorGoneError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
+class Status:
+    """How much is in the embedded AWS: deployed resources, and metric datums that were accepted."""
+
+    resources: int
+    datums: int
+
+
+@dataclass(frozen=True, slots=True)
 class Transition:
     """One alarm's change of state, at a virtual unix second."""
 
@@ -45,13 +53,13 @@ class EmulatorControl:
         """Where a page for ``channel`` is posted."""
         return f"{self.endpoint_url}/_local/inbox/{channel}"
 
-    def resources(self) -> int | None:
-        """How many resources are deployed, or None as long as the embedded AWS is not ready."""
+    def status(self) -> Status | None:
+        """What is in it, or None as long as the embedded AWS is not ready."""
         try:
-            status = self._call("/_local/status", None, _QUICK_SECONDS)
+            answer = self._call("/_local/status", None, _QUICK_SECONDS)
         except EmulatorGoneError:
             return None
-        return int(status["resources"]) if status.get("ready") else None
+        return Status(answer["resources"], answer["metrics"]) if answer.get("ready") else None
 
     def set_clock(self, now: float) -> list[Transition]:
         """Bring virtual time to ``now``; the changes of state on the way, after all notifications were delivered."""

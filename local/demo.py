@@ -22,7 +22,7 @@ from local.control import EmulatorControl, Transition
 from local.deployment import CdkApp, DeployedStack, DeploymentError, deployed_stacks, missing_tools, put_prerequisites
 from local.emulator_process import EmulatorProcess, choose_port
 from local.endpoint import aws_environment, pointed_at
-from local.incident import Incident, Outcome, alarm_topics
+from local.incident import Incident, alarm_topics
 from local.pages import unexpected_tickets
 from local.simulation.placement import place
 from local.simulation.scenario import SCENARIOS
@@ -111,20 +111,21 @@ def _play(incident: Incident, console: Console) -> bool:
                     color = "red" if one.after == "ALARM" else "green"
                     progress.console.print(f"  minute {minute:>3}  [{color}]{one.after:<5}[/{color}] {one.alarm}")
 
-        outcome = incident.play(DIRECTORY / "nodes", tell)
+        transitions = incident.play(DIRECTORY / "nodes", tell)
     seconds = time.monotonic() - began
     matches = incident.pages(_LATE_SECONDS)
     topics = alarm_topics(incident.environment.name)
-    numbers = (len(incident.specs), outcome.datums, len(topics), len(outcome.transitions))
+    status = incident.control.status()
+    numbers = (len(incident.specs), status.datums if status else 0, len(topics), len(transitions))
     console.print(summary.measured_table(*numbers, scenario.minutes, seconds))
     summary.print_pages(console, matches)
     console.print(summary.pages_table(matches))
-    _tell_tickets(incident, outcome, topics, console)
+    _tell_tickets(incident, transitions, topics, console)
     return not any(match.problems for match in matches)
 
 
-def _tell_tickets(incident: Incident, outcome: Outcome, topics: dict[str, str], console: Console) -> None:
-    raised = [one.alarm for one in outcome.transitions if one.after == "ALARM"]
+def _tell_tickets(incident: Incident, transitions: list[Transition], topics: dict[str, str], console: Console) -> None:
+    raised = [one.alarm for one in transitions if one.after == "ALARM"]
     tickets = [alarm for alarm in raised if "ticket" in topics.get(alarm, "")]
     surprising = unexpected_tickets(incident.scenario, incident.environment.name, tickets)
     console.print(f"tickets, which wake nobody: {', '.join(dict.fromkeys(tickets)) or 'none'}", highlight=False)

@@ -65,7 +65,7 @@ class CdkApp:
     def deploy(self) -> None:
         """Deploy every stack of the assembly."""
         self._cdk(
-            "deploy", "--all", "--app", str(self._assembly), "--require-approval", "never", "--concurrency", "4",
+            "deploy", "**", "--app", str(self._assembly), "--require-approval", "never", "--concurrency", "4",
             "--method", "direct", "--progress", "events",
         )  # fmt: skip
 

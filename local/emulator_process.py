@@ -28,7 +28,7 @@ class EmulatorProcess:
     def __init__(self, port: int, directory: Path, *, parent: int | None) -> None:
         """Start it; with ``parent`` it also ends when that process does."""
         self.control = EmulatorControl(f"http://127.0.0.1:{port}")
-        self.log_file = directory / "emulator.log"
+        self.log_file = directory / "output.log"
         directory.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "local.emulator", "--port", str(port), "--state-directory", str(directory)]
         command += ["--parent", str(parent)] if parent is not None else []
@@ -49,7 +49,7 @@ class EmulatorProcess:
             EmulatorStartError: It ended, or does not answer in time.
         """
         deadline = time.monotonic() + _READY_SECONDS
-        while self.control.resources() is None:
+        while self.control.status() is None:
             if self.process.poll() is not None:
                 raise self._failure(f"ended with exit code {self.process.returncode}")
             if time.monotonic() > deadline:

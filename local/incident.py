@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,14 +18,6 @@ from local.simulation.scenario import Scenario
 _POLL_SECONDS: Final = 0.5
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What came of a scenario."""
-
-    transitions: list[Transition] = field(default_factory=list)
-    datums: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Incident:
     """A scenario in an environment, from virtual second ``start`` on."""
@@ -36,26 +28,25 @@ class Incident:
     start: float
     control: EmulatorControl
 
-    def play(self, log_directory: Path, tell: Callable[[int, list[Transition]], None]) -> Outcome:
-        """Let it happen; ``tell`` hears of every minute.
+    def play(self, log_directory: Path, tell: Callable[[int, list[Transition]], None]) -> list[Transition]:
+        """Let it happen, telling ``tell`` of every minute; all changes of state that came of it.
 
         Raises:
             NodeFailedError: A simulated node ended or hangs.
             EmulatorGoneError: The embedded AWS does not answer.
         """
-        outcome = Outcome()
+        happened: list[Transition] = []
         endpoints = self._endpoints()
         with Coordinator(self.specs, log_directory, self.control.endpoint_url) as nodes:
             for minute in range(1, self.scenario.minutes + 1):
                 end = self.start + 60 * minute
                 nodes.advance(end)
-                outcome.datums += publish(endpoints, end - 60)
+                publish(endpoints, end - 60)
                 transitions = self.control.set_clock(end + SETTLE_SECONDS)
-                outcome.transitions += transitions
+                happened += transitions
                 tell(minute, transitions)
-            outcome.datums += nodes.datums
             nodes.finish()
-        return outcome
+        return happened
 
     def pages(self, patience_seconds: float) -> list[Match]:
         """The pages held against the scenario; late ones are waited for."""

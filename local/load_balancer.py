@@ -56,12 +56,11 @@ class SimulatedEndpoint:
         ]
 
 
-def publish(endpoints: Iterable[SimulatedEndpoint], minute: float) -> int:
-    """Write the metrics of one minute; how many datums that were."""
+def publish(endpoints: Iterable[SimulatedEndpoint], minute: float) -> None:
+    """Write the metrics of one minute."""
     datums = [datum for endpoint in endpoints for datum in endpoint.datums(minute)]
     if datums:
         client("cloudwatch").put_metric_data(Namespace=NAMESPACE, MetricData=datums)
-    return len(datums)
 
 
 def dimension_sets(environment: str, fleet: str) -> tuple[Dimensions, ...]:

@@ -32,7 +32,8 @@ class PlatformState:
 
     def resources(self) -> int | None:
         """Deployed resources; None when it does not answer."""
-        return EmulatorControl(self.endpoint_url).resources()
+        status = EmulatorControl(self.endpoint_url).status()
+        return status.resources if status else None
 
     def process(self) -> psutil.Process | None:
         """Its process, if that still runs."""

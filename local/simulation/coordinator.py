@@ -30,7 +30,6 @@ class SimulatedNode:
 
     def __init__(self, spec: NodeSpec, log_file: Path, environment: dict[str, str]) -> None:
         self.spec = spec
-        self.datums = 0
         self._log_file = log_file
         Path(spec.root).mkdir(parents=True, exist_ok=True)
         with log_file.open("wb") as log:
@@ -63,7 +62,7 @@ class SimulatedNode:
         line = self.output.readline()
         if not line:
             raise self.failure("ended")
-        self.datums = msgspec.json.decode(line, type=Arrived).datums
+        msgspec.json.decode(line, type=Arrived)
 
     def failure(self, what: str) -> NodeFailedError:
         """The error that says what happened to this node."""
@@ -112,11 +111,6 @@ class Coordinator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
-
-    @property
-    def datums(self) -> int:
-        """Datums that all nodes have published."""
-        return sum(node.datums for node in self.nodes)
 
     def advance(self, minute_end: float) -> None:
         """Let every node live until ``minute_end`` and publish what it saw.

@@ -23,34 +23,15 @@ from local.simulation.protocol import SOCKET_VARIABLE
 from local.simulation.virtual_clock import VirtualClock
 
 
-class DatumCounter:
-    """Counts the datums of every PutMetricData call that succeeded."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._sending = 0
-        events = boto3.DEFAULT_SESSION.events if boto3.DEFAULT_SESSION else _default_session().events
-        events.register("provide-client-params.cloudwatch.PutMetricData", self._note_call)
-        events.register("after-call.cloudwatch.PutMetricData", self._note_answer)
-
-    def _note_call(self, params: dict[str, list[object]], **_: object) -> None:
-        self._sending = len(params.get("MetricData", ()))
-
-    def _note_answer(self, http_response: object, **_: object) -> None:
-        if getattr(http_response, "status_code", 500) < 300:
-            self.count += self._sending
-
-
 class Horizon:
     """The coordinator's side of the clock: standard input and output."""
 
-    def __init__(self, counter: DatumCounter, stop: threading.Event) -> None:
-        self._counter = counter
+    def __init__(self, stop: threading.Event) -> None:
         self._stop = stop
 
     def next(self, now: float) -> float | None:
         """Report the arrival; the new horizon, or None when there is none."""
-        sys.stdout.buffer.write(msgspec.json.encode(Arrived(now, self._counter.count)) + b"\n")
+        sys.stdout.buffer.write(msgspec.json.encode(Arrived(now)) + b"\n")
         sys.stdout.buffer.flush()
         line = sys.stdin.buffer.readline()
         if not line.strip():
@@ -63,13 +44,12 @@ def main(argument: str) -> None:
     """Run the node that ``argument`` (a NodeSpec in JSON) describes until the coordinator lets go."""
     spec = msgspec.json.decode(argument, type=NodeSpec)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
-    counter = DatumCounter()
     machine = Machine(Path(spec.root), spec.script, spec.job)
     os.environ[SOCKET_VARIABLE] = str(machine.monitor_socket)
     config = deployed_config(spec, machine)
     stop = threading.Event()
     with MonitorDoor(machine.monitor_socket, spec.script) as door:
-        clock = VirtualClock(spec.start, door, Horizon(counter, stop).next, machine.show)
+        clock = VirtualClock(spec.start, door, Horizon(stop).next, machine.show)
         agents.main.run(config, clock, stop)
 
 
@@ -85,14 +65,6 @@ def deployed_config(spec: NodeSpec, machine: Machine) -> AgentConfig:
         spool_directory=str(machine.spool_directory),
         proc=str(machine.proc),
     )
-
-
-def _default_session() -> boto3.Session:
-    boto3.setup_default_session()
-    session = boto3.DEFAULT_SESSION
-    if session is None:
-        raise RuntimeError("boto3 has no default session")
-    return session
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ class NodeSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Arrived(msgspec.Struct, frozen=True):
-    """Time has come to the horizon; how many datums have been accepted so far."""
+    """Time has come to the horizon ``now``."""
 
     now: float
-    datums: int
