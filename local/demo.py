@@ -126,7 +126,7 @@ def _play(incident: Incident, console: Console) -> bool:
 
 def _tell_tickets(incident: Incident, transitions: list[Transition], topics: dict[str, str], console: Console) -> None:
     raised = [one.alarm for one in transitions if one.after == "ALARM"]
-    tickets = [alarm for alarm in raised if "ticket" in topics.get(alarm, "")]
+    tickets = [alarm for alarm in raised if "ticket" in topics.get(alarm, "").lower()]
     surprising = unexpected_tickets(incident.scenario, incident.environment.name, tickets)
     console.print(f"tickets, which wake nobody: {', '.join(dict.fromkeys(tickets)) or 'none'}", highlight=False)
     if surprising:

@@ -9,7 +9,7 @@ from typing import Final
 from environments.model import Environment
 from local.control import EmulatorControl, Transition
 from local.endpoint import client
-from local.load_balancer import SimulatedEndpoint, dimension_sets, publish
+from local.load_balancer import NAMESPACE, SimulatedEndpoint, dimension_sets
 from local.pages import Match, compare, received_pages
 from local.simulation.coordinator import SETTLE_SECONDS, Coordinator
 from local.simulation.node_spec import NodeSpec
@@ -41,7 +41,8 @@ class Incident:
             for minute in range(1, self.scenario.minutes + 1):
                 end = self.start + 60 * minute
                 nodes.advance(end)
-                publish(endpoints, end - 60)
+                for endpoint in endpoints:
+                    self.control.put_service_metrics(self.environment.region, NAMESPACE, endpoint.datums(end - 60))
                 transitions = self.control.set_clock(end + SETTLE_SECONDS)
                 happened += transitions
                 tell(minute, transitions)

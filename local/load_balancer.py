@@ -4,10 +4,8 @@ A real Application Load Balancer publishes them itself. Their dimensions are rea
 are the deployed load balancer's own.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from fleet import naming
 from local.endpoint import client
@@ -26,41 +24,27 @@ class SimulatedEndpoint:
     requests_per_minute: int
     healthy_targets: int
 
-    def datums(self, minute: float) -> list[dict[str, Any]]:
+    def datums(self, minute: float) -> list[dict[str, object]]:
         """What the load balancer says about the minute that starts at ``minute``."""
-        requests = self.requests_per_minute
-        share = requests / len(_LATENCIES_SECONDS)
-        values: dict[str, dict[str, Any]] = {
-            "RequestCount": {"Value": float(requests), "Unit": "Count"},
-            "TargetResponseTime": {
-                "Values": list(_LATENCIES_SECONDS),
-                "Counts": [share] * len(_LATENCIES_SECONDS),
-                "Unit": "Seconds",
-            },
-            "HTTPCode_Target_2XX_Count": {"Value": float(requests), "Unit": "Count"},
-            "HTTPCode_Target_5XX_Count": {"Value": 0.0, "Unit": "Count"},
-            "HTTPCode_ELB_5XX_Count": {"Value": 0.0, "Unit": "Count"},
-            "HealthyHostCount": {"Value": float(self.healthy_targets), "Unit": "Count"},
-            "UnHealthyHostCount": {"Value": 0.0, "Unit": "Count"},
+        share = self.requests_per_minute / len(_LATENCIES_SECONDS)
+        counts = {
+            "RequestCount": self.requests_per_minute,
+            "HTTPCode_Target_2XX_Count": self.requests_per_minute,
+            "HTTPCode_Target_5XX_Count": 0,
+            "HTTPCode_ELB_5XX_Count": 0,
+            "HealthyHostCount": self.healthy_targets,
+            "UnHealthyHostCount": 0,
         }
-        at = datetime.fromtimestamp(minute, UTC)
+        shapes: dict[str, dict[str, object]] = {
+            name: {"unit": "Count", "values": [float(count)]} for name, count in counts.items()
+        }
+        latency = {"unit": "Seconds", "values": _LATENCIES_SECONDS, "counts": [share] * len(_LATENCIES_SECONDS)}
+        shapes["TargetResponseTime"] = {**latency}
         return [
-            {
-                "MetricName": name,
-                "Timestamp": at,
-                "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions],
-                **values[name],
-            }
-            for name in values
+            {"name": name, "timestamp": minute, "dimensions": dict(dimensions), **shape}
+            for name, shape in shapes.items()
             for dimensions in self.dimension_sets
         ]
-
-
-def publish(endpoints: Iterable[SimulatedEndpoint], minute: float) -> None:
-    """Write the metrics of one minute."""
-    datums = [datum for endpoint in endpoints for datum in endpoint.datums(minute)]
-    if datums:
-        client("cloudwatch").put_metric_data(Namespace=NAMESPACE, MetricData=datums)
 
 
 def dimension_sets(environment: str, fleet: str) -> tuple[Dimensions, ...]:

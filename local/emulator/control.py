@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from local.emulator import service_metrics
 from local.emulator.platform import Platform
 
 CHANNELS = ("slack", "pagerduty")
@@ -25,6 +26,7 @@ class Control:
             ("GET", "/_local/status"): self._status,
             ("GET", "/_local/inbox"): self._inbox,
             ("POST", "/_local/clock"): self._clock,
+            ("POST", "/_local/metrics"): self._metrics,
             **{("POST", f"/_local/inbox/{channel}"): self._receiver(channel) for channel in CHANNELS},
         }
         route = routes.get((method, path.rstrip("/")))
@@ -53,6 +55,12 @@ class Control:
             return 202, {"status": "success", "message": "Event processed", "dedup_key": _dedup_key(message["body"])}
 
         return receive
+
+    async def _metrics(self, body: bytes) -> Answer:
+        request = json.loads(body)
+        metrics = self._platform.cloudwatch(request["region"]).metrics
+        service_metrics.store(metrics, request["namespace"], request["datums"])
+        return 202, {"datums": len(request["datums"])}
 
     async def _clock(self, body: bytes) -> Answer:
         request = json.loads(body)
