@@ -1,13 +1,14 @@
 """`fleet dashboards`: the deployed dashboards, looked at from here."""
 
 import os
+import threading
+import webbrowser
 from typing import Annotated
 
 import typer
 
-from cli.answers import refuse
+from cli.answers import CONSOLE, refuse
 from environments import loader
-from local.emulator_process import EmulatorStartError, choose_port
 from local.platform_state import running
 
 app = typer.Typer(help="The deployed dashboards.", no_args_is_help=True)
@@ -24,18 +25,25 @@ def preview(
     endpoint_url: Annotated[
         str | None, typer.Option(help="Where the data is; default: AWS_ENDPOINT_URL, or the embedded AWS that runs.")
     ] = None,
-    port: Annotated[int | None, typer.Option(help="Port of the page; default: a free one.")] = None,
+    port: Annotated[int, typer.Option(help="Port of the page; 0: any that is free.")] = 0,
     open_browser: Annotated[bool, typer.Option(help="Open the page.")] = True,
 ) -> None:
-    """Show an environment's dashboards as a local web page."""
-    from local.dashboards_page import serve  # noqa: PLC0415 - a web server, which no other command needs
+    """Show an environment's dashboards as a local web page, until Ctrl-C."""
+    # Only here: no other command needs a web server.
+    from local.dashboards_page.cloud import DashboardsPageError  # noqa: PLC0415
+    from local.dashboards_page.server import running as page  # noqa: PLC0415
 
     try:
-        name = loader.load(environment).name
-        endpoint = endpoint_url or os.environ.get("AWS_ENDPOINT_URL") or _embedded()
-        serve(name, endpoint, choose_port(port), open_browser)
-    except (loader.EnvironmentFileError, EmulatorStartError) as error:
+        named = loader.load(environment)
+        with page(named, endpoint_url or os.environ.get("AWS_ENDPOINT_URL") or _embedded(), port) as url:
+            CONSOLE.print(f"dashboards: {url}   (Ctrl-C ends)")
+            if open_browser:
+                webbrowser.open(url)
+            threading.Event().wait()
+    except (loader.EnvironmentFileError, DashboardsPageError) as error:
         refuse(error)
+    except KeyboardInterrupt:
+        CONSOLE.print()
 
 
 def _embedded() -> str:

@@ -21,7 +21,7 @@ Port = Annotated[int | None, typer.Option(help="Port of the embedded AWS; defaul
 def demo(
     once: Annotated[bool, typer.Option("--once", help="End by itself; 0 only if the expected pages arrived.")] = False,
     port: Port = None,
-    page_port: Annotated[int | None, typer.Option(help="Port of the dashboards page; default: a free one.")] = None,
+    page_port: Annotated[int, typer.Option(help="Port of the dashboards page; 0: any that is free.")] = 0,
 ) -> None:
     """Deploy everything to an embedded AWS and let a three-hour incident happen."""
     with _failures_in_one_line():

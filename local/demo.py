@@ -4,7 +4,9 @@ import math
 import os
 import shutil
 import tempfile
+import threading
 import time
+import webbrowser
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -37,11 +39,11 @@ _LATE_SECONDS: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """``once``: end by itself, without the dashboards page. ``port``: of the embedded AWS; None takes a free one."""
+    """``once``: end by itself, without the dashboards page. A port of None or 0 is any that is free."""
 
     once: bool = False
     port: int | None = None
-    page_port: int | None = None
+    page_port: int = 0
     scenario: Path = SCENARIOS / "demo.yaml"
 
 
@@ -136,9 +138,10 @@ def _tell_tickets(incident: Incident, transitions: list[Transition], topics: dic
 def _show_dashboards(
     environment: Environment, control: EmulatorControl, options: DemoOptions, console: Console
 ) -> None:
-    # Only here: the page's web server is not needed for a demo that ends by itself.
-    from local.dashboards_page import serve  # noqa: PLC0415
+    # Only here: a demo that ends by itself needs no web server.
+    from local.dashboards_page.server import running  # noqa: PLC0415
 
-    port = choose_port(options.page_port) if options.page_port else choose_port(None)
-    console.print(f"dashboards: http://127.0.0.1:{port}   (Ctrl-C ends the demo)", highlight=False)
-    serve(environment.name, control.endpoint_url, port, open_browser=True)
+    with running(environment, control.endpoint_url, options.page_port) as url:
+        console.print(f"dashboards: {url}   pages: {control.endpoint_url}/_local/inbox   (Ctrl-C ends the demo)")
+        webbrowser.open(url)
+        threading.Event().wait()
