@@ -3,8 +3,9 @@
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -12,7 +13,9 @@ from cli.answers import CONSOLE, refuse
 from local import demo as local_demo
 from local import platform_state
 from local.failures import EXPECTED, explain
+from local.simulation.scenario import SCENARIOS
 
+DEMO: Final = SCENARIOS / "demo.yaml"
 app = typer.Typer(help="The whole platform on this machine.", no_args_is_help=True)
 Port = Annotated[int | None, typer.Option(help="Port of the embedded AWS; default: the first free one from 4566.")]
 
@@ -22,10 +25,11 @@ def demo(
     once: Annotated[bool, typer.Option("--once", help="End by itself; 0 only if the expected pages arrived.")] = False,
     port: Port = None,
     page_port: Annotated[int, typer.Option(help="Port of the dashboards page; 0: any that is free.")] = 0,
+    scenario: Annotated[Path, typer.Option(help="What happens, and which pages must come of it.")] = DEMO,
 ) -> None:
     """Deploy everything to an embedded AWS and let a three-hour incident happen."""
     with _failures_in_one_line():
-        code = local_demo.run(local_demo.DemoOptions(once, port, page_port), CONSOLE)
+        code = local_demo.run(local_demo.DemoOptions(once, port, page_port, scenario), CONSOLE)
     raise typer.Exit(code)
 
 

@@ -50,9 +50,14 @@ class EmulatorControl:
     def __init__(self, endpoint_url: str) -> None:
         self.endpoint_url = endpoint_url.rstrip("/")
 
+    @property
+    def inbox_address(self) -> str:
+        """Where a person can read the pages that arrived."""
+        return f"{self.endpoint_url}/_local/inbox"
+
     def inbox_url(self, channel: str) -> str:
         """Where a page for ``channel`` is posted."""
-        return f"{self.endpoint_url}/_local/inbox/{channel}"
+        return f"{self.inbox_address}/{channel}"
 
     def status(self) -> Status | None:
         """What is in it, or None as long as the embedded AWS is not ready."""

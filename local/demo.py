@@ -142,6 +142,6 @@ def _show_dashboards(
     from local.dashboards_page.server import running  # noqa: PLC0415
 
     with running(environment, control.endpoint_url, options.page_port) as url:
-        console.print(f"dashboards: {url}   pages: {control.endpoint_url}/_local/inbox   (Ctrl-C ends the demo)")
+        console.print(f"dashboards: {url}   pages: {control.inbox_address}   (Ctrl-C ends the demo)")
         webbrowser.open(url)
         threading.Event().wait()
