@@ -21,7 +21,7 @@ from environments.model import Environment
 from fleet import naming
 from local import summary
 from local.control import EmulatorControl, Transition
-from local.deployment import CdkApp, DeployedStack, DeploymentError, deployed_stacks, missing_tools, put_prerequisites
+from local.deployment import CdkApp, DeployedStack, DeploymentError, deployed_stacks, missing_tools, put_secrets
 from local.emulator_process import EmulatorProcess, choose_port
 from local.endpoint import aws_environment, pointed_at
 from local.incident import Incident, alarm_topics
@@ -90,7 +90,7 @@ def deploy(
         step.note(emulator.control.endpoint_url)
     with steps.step("Bootstrap the account"):
         app.bootstrap()
-        put_prerequisites(environment, app.templates(), emulator.control)
+        put_secrets(environment, emulator.control)
     with steps.step("Deploy") as step:
         app.deploy()
         stacks = deployed_stacks(naming.stack_name(environment.name, ""))

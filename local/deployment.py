@@ -1,10 +1,9 @@
 """Deploying an environment to the embedded AWS with the real CDK command line."""
 
 import json
-import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,10 +13,6 @@ from local.control import EmulatorControl
 from local.endpoint import client
 from local.processes import stop
 
-_PARAMETER_TYPE: Final = "AWS::SSM::Parameter::Value<"
-_DYNAMIC_REFERENCE: Final = re.compile(r"\{\{resolve:ssm:([^:}]+)")
-# Bootstrapping writes this one.
-_BOOTSTRAP_PREFIX: Final = "/cdk-bootstrap/"
 _LIMIT_SECONDS: Final = 300.0
 
 
@@ -69,10 +64,6 @@ class CdkApp:
             "--method", "direct", "--progress", "events",
         )  # fmt: skip
 
-    def templates(self) -> list[dict[str, object]]:
-        """Every template of the assembly."""
-        return [json.loads(path.read_text(encoding="utf-8")) for path in self._assembly.rglob("*.template.json")]
-
     def _cdk(self, command: str, *arguments: str) -> None:
         log_file = self._directory / f"cdk-{command}.log"
         with log_file.open("wb") as log:
@@ -95,26 +86,12 @@ class CdkApp:
             raise DeploymentError("\n".join([f"cdk {command} failed; the end of {log_file}:", *tail]))
 
 
-def put_prerequisites(environment: Environment, templates: list[dict[str, object]], control: EmulatorControl) -> None:
-    """What exists in an account before the first deployment: public parameters, and the secrets that pages need."""
-    parameters = client("ssm")
-    for name, value in sorted(public_parameters(templates)):
-        parameters.put_parameter(Name=name, Value=value, Type="String", Overwrite=True)
+def put_secrets(environment: Environment, control: EmulatorControl) -> None:
+    """What an account's owner writes by hand: where pages go. Here they go to the inbox."""
     paging = environment.paging
     pagerduty = {"routing_key": "local-routing-key", "events_url": control.inbox_url("pagerduty")}
     _put_secret(paging.pagerduty_secret, json.dumps(pagerduty))
     _put_secret(paging.slack_secret, control.inbox_url("slack"))
-
-
-def public_parameters(templates: list[dict[str, object]]) -> Iterator[tuple[str, str]]:
-    """Name and a plausible value of every SSM parameter that the templates read."""
-    for template in templates:
-        declared = template.get("Parameters")
-        for parameter in declared.values() if isinstance(declared, dict) else ():
-            if parameter["Type"].startswith(_PARAMETER_TYPE) and not parameter["Default"].startswith(_BOOTSTRAP_PREFIX):
-                yield parameter["Default"], _value(parameter["Default"], parameter["Type"])
-        for name in _DYNAMIC_REFERENCE.findall(json.dumps(template)):
-            yield name, _value(name, "")
 
 
 def deployed_stacks(prefix: str) -> list[DeployedStack]:
@@ -130,14 +107,6 @@ def deployed_stacks(prefix: str) -> list[DeployedStack]:
         for stack in sorted(stacks, key=lambda stack: str(stack["StackName"]))
         if stack["StackName"].startswith(prefix)
     ]
-
-
-def _value(name: str, kind: str) -> str:
-    if "Image::Id" in kind or "image_id" in name or "image-id" in name:
-        return "ami-0123456789abcdef0"
-    if "powertools" in name:
-        return "arn:aws:lambda:us-east-2:017000801446:layer:AWSLambdaPowertoolsPythonV3-python314-arm64:1"
-    return "local"
 
 
 def _put_secret(name: str, value: str) -> None:

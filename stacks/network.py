@@ -40,10 +40,13 @@ class NetworkStack(Stack):
     def __init__(self, scope: Construct, construct_id: str, *, environment: Environment) -> None:
         """Build the network of one environment, in the zones that its file names."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
+        zones = list(environment.network.availability_zones)
+        # Vpc checks its zones against the account's, and would have the command line ask AWS for them.
+        self.node.set_context(f"availability-zones:account={self.account}:region={self.region}", zones)
         self.vpc = ec2.Vpc(
             self,
             "Vpc",
-            availability_zones=list(environment.network.availability_zones),
+            availability_zones=zones,
             ip_addresses=ec2.IpAddresses.cidr(str(environment.network.cidr)),
             nat_gateways=environment.network.nat_gateways,
             subnet_configuration=[
