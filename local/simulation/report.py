@@ -1,7 +1,8 @@
 """The reports that a simulated node's neuron-monitor prints: the schema of the newest real captures.
 
 Every runtime lists every core, as the real tool does; a runtime's own cores carry the figures and all others zeros.
-The noise is a function of the seed, the report's time and the core, so a scenario reads the same on every machine.
+The noise is a function of the seed, the time since the script's start and the core: a scenario reads the same on every
+machine.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import msgspec
 
 from fleet.instances import InstanceType, instance_type, tensor_engine_peak_flops
 from local.simulation.host_report import system_data
+from local.simulation.identity_report import hardware_info, instance_info
 from local.simulation.protocol import Phase, PhaseKind, Script
 
 # The first report comes at once and covers almost nothing: its rates mean nothing.
@@ -29,11 +31,6 @@ _EXECUTING: Final = frozenset(
     }
 )
 _MODEL_LOADED: Final = _EXECUTING | {PhaseKind.IDLE, PhaseKind.CHECKPOINT, PhaseKind.HARDWARE_ERROR}
-_DEVICE_TYPES: Final = {
-    "Trainium": ("trainium", "v2"),
-    "Inferentia2": ("inferentia2", "v3"),
-    "Trainium2": ("trainium2", "v4"),
-}
 _ZERO: Final = msgspec.Raw(b'{"neuroncore_utilization":0,"effective_flops":0}')
 _NO_ERRORS: Final = {"numerical": 0, "transient": 0, "model": 0, "runtime": 0, "hardware": 0}
 _EXECUTIONS_PER_SECOND: Final = 2.6
@@ -49,14 +46,15 @@ class ReportBuilder:
         self._cores = self._type.logical_cores(script.lnc)
         self._version = (self._type.accelerator.neuroncore_version or "v2") + ("d" if script.lnc == 2 else "")
         self._peak = tensor_engine_peak_flops(self._version, script.dtype, script.lnc) or 0.0
-        self._instance_info = _raw(self._instance_information())
-        self._hardware_info = _raw(self._hardware_information())
+        self._instance_info = _raw(instance_info(script))
+        self._hardware_info = _raw(hardware_info(self._type, self._version, script.lnc))
         self._zero = _ZERO if script.lnc == 1 else None
 
     def line(self, now: float, period: float) -> bytes:
         """One report at virtual second ``now`` that covers ``period`` seconds, without the line's end."""
         phase = self._script.phase_at(now)
-        noise = random.Random(_seed(self._script.seed, self._script.node, now))  # noqa: S311 - noise, not a secret
+        elapsed = now - self._script.phases[0].start
+        noise = random.Random(_seed(self._script.seed, self._script.node, elapsed))  # noqa: S311 - noise, not a secret
         runtimes = [] if phase.kind in _NO_RUNTIME else self._runtimes(phase, period, noise)
         return msgspec.json.encode(
             {
@@ -160,40 +158,13 @@ class ReportBuilder:
         tensors = share * 7 // 10 - constants - sum(fixed.values())
         return {"constants": constants, **fixed, "tensors": tensors}
 
-    def _instance_information(self) -> dict[str, str]:
-        script = self._script
-        return {
-            "instance_name": "",
-            "instance_id": script.node,
-            "instance_type": script.instance_type,
-            "instance_availability_zone": script.availability_zone,
-            "instance_availability_zone_id": script.availability_zone_id,
-            "instance_region": script.region,
-            "ami_id": "ami-0123456789abcdef0",
-            "subnet_id": "subnet-0123456789abcdef0",
-            "error": "",
-        }
-
-    def _hardware_information(self) -> dict[str, Any]:
-        device_type, device_version = _DEVICE_TYPES[self._type.accelerator.model]
-        return {
-            "neuron_device_type": device_type,
-            "neuron_device_version": device_version,
-            "neuroncore_version": self._version,
-            "neuron_device_count": self._type.devices,
-            "neuron_device_memory_size": self._type.accelerator.memory_bytes,
-            "neuroncore_per_device_count": self._cores // self._type.devices,
-            "logical_neuroncore_config": self._script.lnc,
-            "error": "",
-        }
-
 
 def _raw(value: object) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(value))
 
 
-def _seed(seed: int, node: str, now: float) -> int:
-    return int.from_bytes(hashlib.blake2b(f"{seed}/{node}/{now:.3f}".encode(), digest_size=8).digest())
+def _seed(seed: int, node: str, elapsed: float) -> int:
+    return int.from_bytes(hashlib.blake2b(f"{seed}/{node}/{elapsed:.3f}".encode(), digest_size=8).digest())
 
 
 def _latency(median: float) -> dict[str, float]:

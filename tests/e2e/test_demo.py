@@ -1,0 +1,107 @@
+"""The demo as a person runs it: it pages as its scenario says, and whatever happens to it leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from local.deployment import missing_tools
+
+COMMAND = [sys.executable, "-m", "cli", "local", "demo", "--once"]
+LIMIT_SECONDS = 180.0
+
+pytestmark = pytest.mark.skipif(missing_tools() is not None, reason="the CDK command line is not installed")
+
+
+class Demo:
+    """One run, and every process that it was seen to start."""
+
+    def __init__(self, output: Path) -> None:
+        self.output = output
+        self.seen: dict[int, psutil.Process] = {}
+        with output.open("wb") as log:
+            self.process = subprocess.Popen(COMMAND, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+
+    @property
+    def text(self) -> str:
+        return self.output.read_text(encoding="utf-8")
+
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Return when ``condition`` holds; fail when the demo takes too long for it, or ends before."""
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while not condition():
+            assert time.monotonic() < deadline, self.text
+            with suppress(psutil.Error):
+                children = psutil.Process(self.process.pid).children(recursive=True)
+                self.seen |= {child.pid: child for child in children}
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.2)
+                assert condition(), self.text
+                return
+
+    def ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def running(self, module: str) -> list[psutil.Process]:
+        """The demo's processes that run ``module`` now."""
+        found = []
+        for process in self.seen.values():
+            with suppress(psutil.Error):
+                if module in process.cmdline():
+                    found.append(process)
+        return found
+
+    def left_behind(self) -> list[psutil.Process]:
+        _, alive = psutil.wait_procs(list(self.seen.values()), timeout=5)
+        return alive
+
+
+@contextmanager
+def demo(directory: Path) -> Iterator[Demo]:
+    run = Demo(directory / "output")
+    try:
+        yield run
+    finally:
+        if not run.ended():
+            os.kill(run.process.pid, signal.SIGINT)
+            run.process.wait(30)
+
+
+def test_the_demo_ends_by_itself_with_the_expected_pages(tmp_path: Path) -> None:
+    with demo(tmp_path) as run:
+        run.wait_until(run.ended)
+
+    assert run.process.returncode == 0, run.text
+    assert "pages received = pages expected" in run.text
+    assert run.left_behind() == []
+
+
+def test_an_interrupted_demo_leaves_no_process(tmp_path: Path) -> None:
+    with demo(tmp_path) as run:
+        run.wait_until(lambda: bool(run.running("local.emulator")))
+        os.kill(run.process.pid, signal.SIGINT)
+        run.wait_until(run.ended)
+
+    assert run.process.returncode == 130
+    assert "stopped" in run.text
+    assert run.left_behind() == []
+
+
+def test_a_demo_whose_embedded_aws_dies_says_so_and_leaves_no_process(tmp_path: Path) -> None:
+    with demo(tmp_path) as run:
+        run.wait_until(lambda: "minute" in run.text and len(run.running("local.simulation.neuron_monitor")) == 8)
+        run.running("local.emulator")[0].kill()
+        run.wait_until(run.ended)
+
+    assert run.process.returncode == 1
+    assert "the embedded AWS does not answer" in run.text
+    assert "run the command again" in run.text
+    assert "Traceback" not in run.text
+    assert run.left_behind() == []

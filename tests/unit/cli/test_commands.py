@@ -1,0 +1,103 @@
+"""The `fleet` command answers a mistake with one clear line and exit code 1."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from local import platform_state
+
+PROD = "environments/prod.yaml"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(platform_state, "STATE_FILE", tmp_path / "state.json")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+
+
+def fleet(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def broken(directory: Path, before: str, after: str) -> str:
+    path = directory / "prod.yaml"
+    path.write_text(Path(PROD).read_text(encoding="utf-8").replace(before, after, 1), encoding="utf-8")
+    return str(path)
+
+
+def test_a_valid_file_is_called_valid() -> None:
+    answer = fleet("validate", PROD)
+
+    assert answer.exit_code == 0
+    assert answer.stdout.splitlines()[-1] == f"{PROD}: valid"
+
+
+def test_a_misspelt_key_is_named_with_its_place(tmp_path: Path) -> None:
+    answer = fleet("validate", broken(tmp_path, "instance_type:", "instance_typ:"))
+
+    assert answer.exit_code == 1
+    assert "fleets[0].instance_typ" in answer.stdout
+    assert "Traceback" not in answer.output
+
+
+def test_the_findings_come_as_json(tmp_path: Path) -> None:
+    answer = fleet("validate", broken(tmp_path, "trn1.32xlarge", "trn2n.48xlarge"), "--json")
+
+    findings = json.loads(answer.stdout)
+    assert answer.exit_code == 1
+    assert {"severity", "code", "path", "message", "fix"} <= set(findings[0])
+    assert any("trn2n.48xlarge" in finding["message"] for finding in findings)
+
+
+def test_a_file_that_is_not_there_is_an_error() -> None:
+    assert fleet("validate", "environments/nowhere.yaml").exit_code == 1
+
+
+@pytest.mark.parametrize("command", [("local", "status"), ("dashboards", "preview", "local")])
+def test_a_platform_that_does_not_run_is_said_in_one_line(command: tuple[str, ...]) -> None:
+    answer = fleet(*command)
+
+    assert answer.exit_code == 1
+    assert "fleet local up" in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_an_unknown_environment_is_answered_with_the_known_ones() -> None:
+    answer = fleet("dashboards", "preview", "nowhere")
+
+    assert answer.exit_code == 1
+    assert "local" in answer.stderr
+
+
+def test_nothing_to_end_is_no_error() -> None:
+    assert fleet("local", "down").stdout == "nothing was running\n"
+
+
+def test_a_port_in_use_is_said_before_anything_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("local.demo.missing_tools", lambda: None)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        answer = fleet("local", "demo", "--once", "--port", str(port))
+
+    assert answer.exit_code == 1
+    assert answer.stderr.strip() == f"port {port} is in use: choose another with --port, or leave --port out"
+
+
+def test_a_missing_command_line_of_the_cdk_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    answer = fleet("local", "demo", "--once")
+
+    assert answer.exit_code == 1
+    assert "make demo" in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_a_scenario_that_is_not_there_is_named() -> None:
+    answer = fleet("local", "demo", "--scenario", "nowhere.yaml")
+
+    assert answer.exit_code == 1
+    assert answer.stderr.strip() == "nowhere.yaml: No such file or directory"
