@@ -1,4 +1,4 @@
-"""Metrics that AWS's own services would write: their namespaces are closed to PutMetricData, here as in a real account."""
+"""Metrics that AWS's own services write: their namespaces are closed to PutMetricData, as in a real account."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
