@@ -22,7 +22,8 @@ $(VENV)/dev: $(VENV)/local requirements-dev.txt
 	touch $@
 
 node_modules/.installed: $(VENV)/local package.json
-	$(BIN)/npm install --silent
+	@$(BIN)/npm install --silent || \
+		{ echo "the CDK command line could not be installed: npm needs its registry, or a copied node_modules"; exit 1; }
 	touch $@
 
 demo: $(VENV)/local node_modules/.installed

@@ -46,7 +46,6 @@ class Incident:
                 transitions = self.control.set_clock(end + SETTLE_SECONDS)
                 happened += transitions
                 tell(minute, transitions)
-            nodes.finish()
         return happened
 
     def pages(self, patience_seconds: float) -> list[Match]:
