@@ -35,7 +35,6 @@ def measured_table(nodes: int, datums: int, alarms: int, transitions: int, minut
 def pages_table(matches: Sequence[Match]) -> Table:
     """Pages received against pages expected."""
     table = Table(title="Pages", title_justify="left")
-    table.add_column("")
     table.add_column("alarm", no_wrap=True)
     for column in ("minutes", "came", "resolved"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -44,13 +43,12 @@ def pages_table(matches: Sequence[Match]) -> Table:
     for match in matches:
         expected, page = match.expected, match.received
         table.add_row(
-            "[red]✗[/red]" if match.problems else "[green]✓[/green]",
             match.alarm.partition("/")[2],
             f"{expected.earliest_minute}-{expected.latest_minute}" if expected else "none",
             str(page.minute) if page else "-",
             "-" if page is None or page.resolved_minute is None else str(page.resolved_minute),
             (page.dollars or "-").replace(" an hour", "/h") if page else "-",
-            "; ".join(match.problems) or "good",
+            f"[red]{'; '.join(match.problems)}[/red]" if match.problems else "[green]✓ good[/green]",
         )
     return table
 
