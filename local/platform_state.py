@@ -65,7 +65,9 @@ def up(port: int | None, console: Console) -> None:
     except BaseException:
         emulator.stop()
         raise
-    console.print(f"export AWS_ENDPOINT_URL={url} AWS_REGION={environment.region}   (pages: {url}/_local/inbox)")
+    credentials = "AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test"
+    console.print(f"export AWS_ENDPOINT_URL={url} AWS_REGION={environment.region} {credentials}", soft_wrap=True)
+    console.print(f"pages: {emulator.control.inbox_address}")
 
 
 def running() -> PlatformState | None:
