@@ -14,7 +14,7 @@ from tests.support.templates import PROJECT_FOLDER, cdk_context
 ROOMS = ("fleet", "stacks", "dashboards", "agents", "lambdas")
 
 
-def run_app(folder: Path, out: Path, **context: str) -> subprocess.CompletedProcess[str]:
+def run_app(folder: Path, out: Path, **context: object) -> subprocess.CompletedProcess[str]:
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "CDK_"))}
     flags = {**cdk_context(), **context}
     environment = {
@@ -91,3 +91,23 @@ def test_a_mistake_in_a_file_is_one_line_and_writes_nothing(tmp_path: Path, writ
         f"environments/prod.yaml: {MISTAKES[written, instead]}\n",
     )
     assert contents(tmp_path / "out") == {}
+
+
+def test_a_security_finding_ends_the_app_whatever_stacks_the_command_asks_for(tmp_path: Path) -> None:
+    shutil.copytree(PROJECT_FOLDER / "stacks", tmp_path / "stacks")
+    shutil.copy(PROJECT_FOLDER / "app.py", tmp_path)
+    for room in ("environments", *ROOMS):
+        if room != "stacks":
+            (tmp_path / room).symlink_to(PROJECT_FOLDER / room)
+    file = tmp_path / "stacks" / "operations.py"
+    assert "enforce_ssl=True" in file.read_text()
+    file.write_text(file.read_text().replace("enforce_ssl=True", "enforce_ssl=False"))
+
+    # The command line says so to every app, and then judges the findings of the selected stacks itself.
+    told = {"@aws-cdk/core:failSynthOnValidationErrors": False}
+    run = run_app(tmp_path, tmp_path / "out", env="dev", **told)
+
+    assert run.returncode == 1
+    assert "dev/operations/Undelivered/Resource" in run.stderr
+    assert "AwsSolutions-SQS4" in run.stderr
+    assert "Traceback" not in run.stderr
