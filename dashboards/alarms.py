@@ -43,9 +43,6 @@ _SILENCE: Final = {
 
 def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
     """What the alarms of ``fleet`` need to know about it."""
-    serving = isinstance(fleet, InferenceFleet)
-    # Batch takes an on-demand or Spot fleet down to no node between jobs; the other kinds are paid for anyway.
-    scales_to_zero = not serving and fleet.market.kind in {"on-demand", "spot"}
     thresholds = Thresholds(**fleet.alarms.model_dump())
     if isinstance(fleet, InferenceFleet):
         thresholds = Thresholds(**fleet.alarms.model_dump(), latency_p99_seconds=fleet.endpoint.latency_p99_seconds)
@@ -54,7 +51,7 @@ def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
         fleet=fleet.name,
         purpose=fleet.purpose,
         nodes=fleet.nodes,
-        minimum_nodes=0 if scales_to_zero else fleet.nodes,
+        minimum_nodes=fleet.minimum_nodes,
         reports_flops=fleet.reports_flops,
         thresholds=thresholds,
     )

@@ -94,6 +94,11 @@ class TrainingFleet(_Fleet):
     availability_zone: str
     container_image: str
 
+    @property
+    def minimum_nodes(self) -> int:
+        """How many nodes exist at any time: what is paid for anyway stays, the rest goes away between jobs."""
+        return self.nodes if isinstance(self.market, Reservation | CapacityBlock) else 0
+
 
 class Endpoint(_Model):
     """One HTTP service in front of an inference fleet."""
@@ -113,6 +118,11 @@ class InferenceFleet(_Fleet):
 
     purpose: Literal["inference"]
     endpoint: Endpoint
+
+    @property
+    def minimum_nodes(self) -> int:
+        """How many nodes exist at any time: an endpoint keeps all of them."""
+        return self.nodes
 
 
 Fleet = Annotated[TrainingFleet | InferenceFleet, Field(discriminator="purpose")]

@@ -10,7 +10,7 @@ from stacks.constructs.fleet_capacity import FleetCapacity, node_image
 
 
 class BatchFleet(Construct):
-    """Attributes: ``compute_environment`` and ``queue``. It starts at no nodes and goes back to none.
+    """Attributes: ``compute_environment`` and ``queue``. Batch adds nodes to the fleet's minimum while jobs wait.
 
     L1s: the L2 always sets SecurityGroupIds, which EC2 refuses beside the launch template's network interfaces.
     """
@@ -20,6 +20,7 @@ class BatchFleet(Construct):
     ) -> None:
         """Offer the fleet's nodes, in its one subnet, to its own queue."""
         super().__init__(scope, construct_id)
+        vcpus = capacity.plan.instance_type.vcpus
         self.compute_environment = batch.CfnComputeEnvironment(
             self,
             "Nodes",
@@ -35,8 +36,10 @@ class BatchFleet(Construct):
                 type="EC2",
                 # BEST_FIT cannot be updated in place.
                 allocation_strategy="BEST_FIT_PROGRESSIVE",
-                minv_cpus=0,
-                maxv_cpus=fleet.nodes * capacity.plan.instance_type.vcpus,
+                # Capacity that is paid for anyway is kept: to let go of it saves nothing, and every job would wait
+                # for its nodes to boot.
+                minv_cpus=fleet.minimum_nodes * vcpus,
+                maxv_cpus=fleet.nodes * vcpus,
                 instance_types=[fleet.instance_type],
                 instance_role=capacity.instance_profile.instance_profile_arn,
                 subnets=[subnet.subnet_id],

@@ -63,11 +63,26 @@ def test_devices_may_pin_as_much_memory_as_they_need(environment: str, fleet: st
     assert container(environment, fleet)["Ulimits"] == [{"Name": "memlock", "SoftLimit": -1, "HardLimit": -1}]
 
 
-def test_a_queue_scales_from_nothing_to_the_whole_fleet_in_its_zone() -> None:
+@pytest.mark.parametrize(
+    ("environment", "fleet", "minimum", "maximum"),
+    [
+        ("dev", "trn1-small", 0, 8),
+        ("prod", "trn1-pretrain", 16 * 128, 16 * 128),
+        ("prod", "trn2-frontier", 8 * 192, 8 * 192),
+    ],
+)
+def test_a_fleet_scales_from_nothing_unless_its_nodes_are_paid_for_anyway(
+    environment: str, fleet: str, minimum: int, maximum: int
+) -> None:
+    nodes = templates(environment)["training"].resource("AWS::Batch::ComputeEnvironment", f"{fleet}/")
+    offered = nodes.properties["ComputeResources"]
+    assert (offered["MinvCpus"], offered["MaxvCpus"]) == (minimum, maximum)
+
+
+def test_a_queue_offers_the_fleet_in_its_zone() -> None:
     training = templates("prod")["training"]
     nodes = training.resource("AWS::Batch::ComputeEnvironment", "trn1-pretrain/")
     offered = nodes.properties["ComputeResources"]
-    assert (offered["MinvCpus"], offered["MaxvCpus"]) == (0, 16 * 128)
     assert offered["Type"] == "EC2"
     assert len(offered["Subnets"]) == 1
     assert "SecurityGroupIds" not in offered
