@@ -48,7 +48,7 @@ class InferenceStack(Stack):
                 environment=environment,
                 fleet=fleet,
                 vpc=network.vpc,
-                launch_template=capacity.launch_templates[fleet.name],
+                capacity=capacity.fleets[fleet.name],
             )
             task = EndpointTask(self, f"{fleet.name}-task", environment=environment, fleet=fleet)
             self.services[fleet.name] = EndpointService(

@@ -1,6 +1,6 @@
 """The ECS cluster of one endpoint and the nodes that make it up."""
 
-from aws_cdk import Acknowledgment, Validations
+from aws_cdk import Acknowledgment, Tags, Validations
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
@@ -9,6 +9,7 @@ from constructs import Construct
 from environments.model import Environment, InferenceFleet
 from fleet import naming
 from fleet.instances import instance_type
+from stacks.constructs.fleet_capacity import FleetCapacity
 
 
 class EndpointNodes(Construct):
@@ -22,9 +23,9 @@ class EndpointNodes(Construct):
         environment: Environment,
         fleet: InferenceFleet,
         vpc: ec2.IVpc,
-        launch_template: ec2.CfnLaunchTemplate,
+        capacity: FleetCapacity,
     ) -> None:
-        """Keep ``fleet.nodes`` nodes running from ``launch_template``."""
+        """Keep ``fleet.nodes`` nodes running from the launch template of ``capacity``."""
         super().__init__(scope, construct_id)
         cluster = ecs.Cluster(
             self,
@@ -41,7 +42,8 @@ class EndpointNodes(Construct):
                 "host's figures a second time",
             )
         )
-        group = self._group(environment, fleet, vpc, launch_template)
+        group = self._group(environment, fleet, vpc, capacity.launch_template)
+        _tag(group, fleet, capacity.launch_digest)
         self.provider = self._provider(cluster, group)
         # The L2 service refuses a cluster whose nodes it did not add itself, so it is told that there are some.
         self.cluster = ecs.Cluster.from_cluster_attributes(
@@ -108,6 +110,17 @@ class EndpointNodes(Construct):
             ],
         )
         return provider.ref
+
+
+def _tag(group: autoscaling.CfnAutoScalingGroup, fleet: InferenceFleet, launch_digest: str) -> None:
+    # The reference to the template's latest version reads the same in every version: without a property that
+    # changes with the template, CloudFormation would see nothing to update.
+    Tags.of(group).add("launch-template", launch_digest, apply_to_launched_instances=False)
+    # A group's tags win over its launch template's, and these would say that the environment's owner owns the node.
+    Tags.of(group).add("owner", fleet.owner)
+    # ECS may drain only the nodes of groups with this tag. It adds the tag itself when the provider is created, too
+    # late for nodes that run by then; and CloudFormation, which sets all tags anew, would take it away.
+    Tags.of(group).add("AmazonECSManaged", "true")
 
 
 def _subnets(environment: Environment, fleet: InferenceFleet, vpc: ec2.IVpc) -> list[ec2.ISubnet]:

@@ -7,6 +7,7 @@ import pytest
 from environments.model import InferenceFleet
 from fleet.instances import instance_type
 from stacks.constructs.endpoint_task import SCRATCH
+from tests.support.templates import platform
 from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
 
 STACK = "inference"
@@ -141,6 +142,16 @@ def test_a_new_launch_template_version_does_not_lock_the_capacity_stack(environm
     template = one(environment, "AWS::AutoScaling::AutoScalingGroup")["LaunchTemplate"]
 
     assert set(template["Version"]) == {"Fn::GetStackOutput"}
+
+
+def test_the_group_changes_with_its_launch_template_and_ecs_may_drain_it(environment: Watched) -> None:
+    fleet = endpoint(environment)
+    tags = {tag["Key"]: tag for tag in one(environment, "AWS::AutoScaling::AutoScalingGroup")["Tags"]}
+
+    digest = platform(environment.environment.name).capacity.launch_digests[fleet.name]
+    assert tags["launch-template"] == {"Key": "launch-template", "Value": digest, "PropagateAtLaunch": False}
+    assert tags["AmazonECSManaged"]["PropagateAtLaunch"] is True
+    assert tags["owner"]["Value"] == fleet.owner
 
 
 def test_nodes_join_the_cluster_by_the_name_that_they_boot_with(environment: Watched) -> None:
