@@ -26,4 +26,5 @@ def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:
         efa=fleet.efa,
         lnc=fleet.lnc,
         devices_per_task=fleet.endpoint.devices_per_task if isinstance(fleet, InferenceFleet) else None,
+        tasks=fleet.endpoint.tasks if isinstance(fleet, InferenceFleet) else None,
     )

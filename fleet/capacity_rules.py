@@ -124,6 +124,16 @@ def _tasks_fit(spec: FleetSpec, known: InstanceType) -> Iterator[Diagnostic]:
             f"{spec.devices_per_task} devices in a task, but {known.name} has {known.devices}",
             f"use {known.devices} or fewer",
         )
+    elif spec.tasks is not None and spec.tasks > spec.nodes:
+        # ECS knows no Neuron devices: every task is given the first ones of its node, so a node holds one task.
+        room = f"{spec.nodes} x {known.devices}"
+        yield refuse(
+            "too-many-tasks",
+            "endpoint.tasks",
+            spec.tasks,
+            f"{spec.tasks} tasks do not fit on nodes x devices = {room}: a node runs one task",
+            f"use {spec.nodes} or fewer, or more nodes",
+        )
 
 
 def _has_price(spec: FleetSpec, known: InstanceType) -> Iterator[Diagnostic]:

@@ -42,3 +42,5 @@ class FleetSpec:
     lnc: int | None = None
     devices_per_task: int | None = None
     """Accelerators that one task of an endpoint holds."""
+    tasks: int | None = None
+    """Tasks of an endpoint."""

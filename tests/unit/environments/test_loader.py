@@ -36,6 +36,10 @@ def test_production_is_what_it_says() -> None:
 MISTAKES = {
     ("region:", "regio:"): ("regio: unknown key; did you mean region?"),
     ("tasks: 4", "taks: 4"): ("fleets[2].endpoint.taks: unknown key; did you mean tasks?"),
+    ("tasks: 4", "tasks: 5"): (
+        "fleets[2].endpoint.tasks: 5 tasks do not fit on nodes x devices = 4 x 12: a node runs one task; "
+        "use 4 or fewer, or more nodes"
+    ),
     ("kind: reservation", "kind: reservaton"): (
         "fleets[0].market.kind: 'reservaton' is not allowed; did you mean reservation?"
     ),

@@ -32,6 +32,7 @@ INF2 = replace(
     zone_ids=("use2-az1", "use2-az2", "use2-az3"),
     availability_zone=None,
     devices_per_task=12,
+    tasks=16,
 )
 
 
@@ -107,12 +108,19 @@ def test_an_inference_fleet_lies_in_the_zones_that_offer_its_type() -> None:
         (replace(TRN1, market=MarketKind.SPOT), "spot-multi-node", "market.kind"),
         (replace(TRN1, lnc=2), "lnc-unsupported", "lnc"),
         (replace(INF2, devices_per_task=13), "too-many-devices", "endpoint.devices_per_task"),
+        (replace(INF2, tasks=17), "too-many-tasks", "endpoint.tasks"),
+        (replace(INF2, tasks=17, devices_per_task=1), "too-many-tasks", "endpoint.tasks"),
     ],
 )
 def test_what_cannot_be_built_is_refused_at_its_place(spec: FleetSpec, code: str, path: str) -> None:
     assert errors(spec)[code] == path
     with pytest.raises(FleetRefusedError, match=spec.name):
         compile_fleet(spec)
+
+
+def test_tasks_that_do_not_fit_are_told_once() -> None:
+    assert errors(INF2) == {}
+    assert list(errors(replace(INF2, tasks=17, devices_per_task=13))) == ["too-many-devices"]
 
 
 def test_a_type_that_is_not_sold_as_spot_is_refused_as_spot() -> None:
