@@ -35,7 +35,7 @@ PUBLIC_MASK: Final = 26
 
 
 class NetworkStack(Stack):
-    """Attributes: ``vpc``, ``node_security_group`` (every node), ``efa_security_group`` (nodes that use EFA)."""
+    """Attributes: ``vpc``, ``node_security_group`` (every node), ``efa_security_group`` (nodes with peers)."""
 
     def __init__(self, scope: Construct, construct_id: str, *, environment: Environment) -> None:
         """Build the network of one environment, in the zones that its file names."""

@@ -56,7 +56,7 @@ class FleetCapacity(Construct):
             node=Node(
                 image_id=node_image(self),
                 instance_profile_arn=node.profile.instance_profile_arn,
-                security_group_ids=[group.security_group_id for group in self._security_groups(network)],
+                security_group_ids=[group.security_group_id for group in self._security_groups(fleet, network)],
                 user_data=node_user_data(environment, fleet).render(),
                 tags=_tags(environment, fleet),
                 placement_group_name=self.placement_group.placement_group_name if self.placement_group else None,
@@ -68,8 +68,10 @@ class FleetCapacity(Construct):
         # A node that boots before its parameter exists would fail to configure its agent.
         self.launch_template.node.add_dependency(parameter)
 
-    def _security_groups(self, network: NetworkStack) -> list[ec2.ISecurityGroup]:
-        return [network.node_security_group, *([network.efa_security_group] if self.plan.uses_efa else [])]
+    def _security_groups(self, fleet: Fleet, network: NetworkStack) -> list[ec2.ISecurityGroup]:
+        # The nodes of a job also meet over TCP, with EFA and without.
+        peers = self.plan.uses_efa or (isinstance(fleet, TrainingFleet) and fleet.nodes > 1)
+        return [network.node_security_group, *([network.efa_security_group] if peers else [])]
 
     def _reserve(self, fleet: Fleet) -> str:
         """Reserve the fleet's nodes. An L1: there is no L2 for capacity reservations."""

@@ -3,10 +3,13 @@
 import json
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
+from aws_cdk.assertions import Template
 
 from environments import loader
-from tests.support.templates import templates
+from stacks.platform import Platform
+from tests.support.templates import cdk_context, templates
 
 EACH = [(environment, fleet.name) for environment in loader.available() for fleet in loader.load(environment).fleets]
 
@@ -49,6 +52,22 @@ def test_only_nodes_with_efa_are_in_the_efa_group() -> None:
             groups = json.dumps(interface["Groups"])
             assert len(interface["Groups"]) == count
             assert ("EfaGroup" in groups) == (count == 2)
+
+
+def test_the_nodes_of_a_job_reach_each_other_without_efa_too() -> None:
+    dev = loader.load("dev")
+    fleets = tuple(fleet.model_copy(update={"nodes": 2}) for fleet in dev.fleets)
+    app = cdk.App(context=cdk_context())
+    capacity = Platform(app, "dev", environment=dev.model_copy(update={"fleets": fleets})).capacity
+    found = {
+        data["InstanceType"]: json.dumps(data["NetworkInterfaces"])
+        for template in Template.from_stack(capacity).find_resources("AWS::EC2::LaunchTemplate").values()
+        for data in [template["Properties"]["LaunchTemplateData"]]
+    }
+    assert {name: "EfaGroup" in interfaces for name, interfaces in found.items()} == {
+        "trn1.2xlarge": True,
+        "inf2.xlarge": False,
+    }
 
 
 @pytest.mark.parametrize(("environment", "fleet"), EACH)
