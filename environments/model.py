@@ -25,7 +25,8 @@ class Network(_Model):
 
     cidr: IPv4Network
     availability_zones: Annotated[dict[str, str], Field(min_length=1)]
-    nat_gateways: Annotated[int, Field(ge=0, le=3)] = 1
+    nat_gateways: Annotated[int, Field(ge=1, le=3)] = 1
+    """At least one: nodes install the agent's dependencies from the public package index."""
 
 
 class OnDemand(_Model):

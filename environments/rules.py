@@ -18,6 +18,7 @@ def diagnose_environment(environment: Environment) -> Iterator[Diagnostic]:
             continue
         if isinstance(fleet, InferenceFleet):
             yield from _speaks_tls(environment, fleet, place)
+            yield from _lies_in_two_zones(environment, place)
         for diagnostic in diagnose_fleet(fleet_spec(environment, fleet)):
             yield diagnostic.under(place)
 
@@ -52,4 +53,17 @@ def _speaks_tls(environment: Environment, fleet: InferenceFleet, place: str) -> 
             "",
             "missing: the endpoint would speak plain HTTP",
             "give the certificate's ARN, or set plain_http: true in an environment that nothing outside can reach",
+        )
+
+
+def _lies_in_two_zones(environment: Environment, place: str) -> Iterator[Diagnostic]:
+    # Elastic Load Balancing user guide: an Application Load Balancer needs subnets in two zones or more.
+    zones = environment.network.availability_zones
+    if len(zones) < 2:
+        yield refuse(
+            "endpoint-in-one-zone",
+            f"{place}.endpoint",
+            ", ".join(zones),
+            "its load balancer needs two zones, and network.availability_zones has one",
+            "add a second zone there; nodes are only launched in zones that offer their type",
         )

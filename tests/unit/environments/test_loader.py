@@ -88,6 +88,17 @@ def test_an_endpoint_without_a_certificate_needs_an_environment_that_allows_it(t
     assert loader.load("local").plain_http
 
 
+def test_an_endpoint_needs_two_zones_for_its_load_balancer(tmp_path: Path) -> None:
+    dev = (loader.FOLDER / "dev.yaml").read_text(encoding="utf-8")
+    (line,) = mistakes(tmp_path, dev.replace("us-east-2a: use2-az1, ", ""), "dev")
+    assert line.startswith("fleets[1].endpoint: its load balancer needs two zones")
+
+
+def test_nodes_have_a_way_to_the_package_index(tmp_path: Path) -> None:
+    (line,) = mistakes(tmp_path, PROD.replace("nat_gateways: 3", "nat_gateways: 0"))
+    assert line.startswith("network.nat_gateways: 0 is not allowed")
+
+
 NO_ENVIRONMENTS = {
     "": ("is empty; start from environments/dev.yaml"),
     "- prod": ("holds a list, not keys and values; start from environments/dev.yaml"),
