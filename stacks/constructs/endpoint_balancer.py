@@ -59,7 +59,6 @@ class EndpointBalancer(Construct):
             vpc_subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS),
             internet_facing=False,
             security_group=self.security_group,
-            deletion_protection=environment.retain_data,
             drop_invalid_header_fields=True,
             # A long answer streams for minutes.
             idle_timeout=Duration.minutes(5),

@@ -15,7 +15,7 @@ def test_the_file_system_is_encrypted_and_elastic(environment: str) -> None:
     assert files.properties["ThroughputMode"] == "elastic"
     assert "BackupPolicy" not in files.properties
     kept = loader.load(environment).retain_data
-    assert files.body["DeletionPolicy"] == ("Retain" if kept else "Delete")
+    assert files.body["DeletionPolicy"] == ("RetainExceptOnCreate" if kept else "Delete")
 
 
 def test_nobody_mounts_in_plain_text_or_without_an_access_point_or_as_root() -> None:

@@ -39,7 +39,7 @@ def test_node_events_survive_their_stack_where_data_is_retained() -> None:
         for name in ("prod", "dev")
     }
 
-    assert policies == {"prod": {"Retain"}, "dev": {"Delete"}}
+    assert policies == {"prod": {"RetainExceptOnCreate"}, "dev": {"Delete"}}
 
 
 def test_topics_are_encrypted_with_a_rotated_key(environment: Watched) -> None:
