@@ -37,6 +37,12 @@ class CompileCacheStack(Stack):
             description="The compile cache: NFS from nodes",
         )
         group.add_ingress_rule(network.node_security_group, NFS, "NFS from nodes")
+        # A container of a multi-node job mounts through an interface of its own. AWS Batch puts it into the VPC's
+        # default group when the compute environment names none, and ours leaves that to the launch template.
+        containers = ec2.SecurityGroup.from_security_group_id(
+            self, "ContainerGroup", network.vpc.vpc_default_security_group
+        )
+        group.add_ingress_rule(containers, NFS, "NFS from containers of multi-node jobs")
         self.file_system = efs.FileSystem(
             self,
             "Files",

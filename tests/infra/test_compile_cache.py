@@ -57,13 +57,16 @@ def test_both_access_points_show_one_folder_that_only_the_writer_may_change() ->
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_every_zone_has_a_mount_target_that_nodes_alone_reach(environment: str) -> None:
+def test_every_zone_has_a_mount_target_that_nodes_and_their_containers_reach(environment: str) -> None:
     cache = templates(environment)["compile-cache"]
     zones = loader.load(environment).network.availability_zones
     assert len(cache.resources("AWS::EFS::MountTarget")) == len(zones)
-    (rule,) = cache.resources("AWS::EC2::SecurityGroupIngress")
-    assert (rule.properties["FromPort"], rule.properties["ToPort"]) == (2049, 2049)
-    assert "NodeGroup" in str(rule.properties["SourceSecurityGroupId"])
+    rules = [rule.properties for rule in cache.resources("AWS::EC2::SecurityGroupIngress")]
+    assert {(rule["FromPort"], rule["ToPort"]) for rule in rules} == {(2049, 2049)}
+    # AWS Batch puts containers of multi-node jobs into the VPC's default group.
+    for group in ("NodeGroup", "DefaultSecurityGroup"):
+        assert sum(group in str(rule["SourceSecurityGroupId"]) for rule in rules) == 1
+    assert len(rules) == 2
 
 
 def test_no_role_of_the_platform_may_write_yet_and_all_nodes_read_through_the_reader() -> None:
