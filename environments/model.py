@@ -75,6 +75,10 @@ class _Fleet(_Model):
     instance_type: str
     nodes: Annotated[int, Field(ge=1, le=2000)]
     market: Market
+    image_parameter: str = "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
+    """SSM parameter that holds the nodes' machine image; it must be an ECS image with the Neuron tools. Default: AWS's
+    own. Whether that one carries the EFA driver could not be confirmed: a multi-node fleet may need an image that does.
+    """
     efa: bool | None = None
     """Whether nodes talk over EFA. Default: when the instance type has it and the fleet trains on several nodes."""
     lnc: Literal[1, 2] | None = None

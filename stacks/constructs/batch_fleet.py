@@ -51,7 +51,7 @@ class BatchFleet(Construct):
                 # Batch knows no Neuron image type; without this it would choose its plain image over the template's.
                 ec2_configuration=[
                     batch.CfnComputeEnvironment.Ec2ConfigurationObjectProperty(
-                        image_type="ECS_AL2023", image_id_override=node_image(self)
+                        image_type="ECS_AL2023", image_id_override=node_image(self, fleet)
                     )
                 ],
                 tags={

@@ -1,7 +1,6 @@
 """Everything that one fleet's nodes are launched from: role, configuration, placement, reservation, launch template."""
 
 from datetime import UTC
-from typing import Final
 
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
@@ -16,9 +15,6 @@ from stacks.constructs.agent_delivery import AgentCode, AgentParameter, node_use
 from stacks.constructs.efa_launch_template import EfaLaunchTemplate, Node
 from stacks.constructs.node_role import NodeRole
 from stacks.network import NetworkStack
-
-# AWS's own ECS image with the Neuron driver and tools.
-NODE_IMAGE_PARAMETER: Final = "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
 
 
 class FleetCapacity(Construct):
@@ -54,7 +50,7 @@ class FleetCapacity(Construct):
             "Launch",
             plan=self.plan,
             node=Node(
-                image_id=node_image(self),
+                image_id=node_image(self, fleet),
                 instance_profile_arn=node.profile.instance_profile_arn,
                 security_group_ids=[group.security_group_id for group in self._security_groups(fleet, network)],
                 user_data=node_user_data(environment, fleet).render(),
@@ -98,10 +94,10 @@ class FleetCapacity(Construct):
         )
 
 
-def node_image(scope: Construct) -> str:
-    """The machine image of every node, as the stack of ``scope`` finds it when it is deployed."""
+def node_image(scope: Construct, fleet: Fleet) -> str:
+    """The machine image of the fleet's nodes, as the stack of ``scope`` finds it when it is deployed."""
     return ssm.StringParameter.value_for_typed_string_parameter_v2(
-        scope, NODE_IMAGE_PARAMETER, ssm.ParameterValueType.AWS_EC2_IMAGE_ID
+        scope, fleet.image_parameter, ssm.ParameterValueType.AWS_EC2_IMAGE_ID
     )
 
 

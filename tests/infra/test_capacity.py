@@ -172,3 +172,22 @@ def test_a_changed_launch_template_is_never_held_back_by_who_uses_it(environment
     outputs = templates(environment)["capacity"].body["Outputs"]
     exported = [name for name, output in outputs.items() if "Export" in output]
     assert not [name for name in exported if "LaunchTemplate" in name]
+
+
+def test_a_fleet_may_bring_its_own_image() -> None:
+    staging = loader.load("staging")
+    training, serving = staging.fleets
+    environment = staging.model_copy(
+        update={"fleets": (training.model_copy(update={"image_parameter": "/our/efa-image"}), serving)}
+    )
+
+    app = cdk.App(context=cdk_context())
+    stage = Platform(app, "staging", environment=environment)
+    parameters = {
+        name: body["Default"]
+        for stack in (stage.capacity, stage.training)
+        for name, body in Template.from_stack(stack).to_json()["Parameters"].items()
+        if body["Type"] == "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>"
+    }
+
+    assert sorted(parameters.values()).count("/our/efa-image") == 2
