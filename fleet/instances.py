@@ -1,7 +1,7 @@
 """What each instance type is: accelerators, cores, HBM, network cards, EFA, offerings and dated prices.
 
-The figures live in ``data/instances.json``, whose entries name their source and date. HBM comes from the Neuron
-documentation and never from DescribeInstanceTypes, which reports 512 GiB for a 96 GiB Trainium2.
+The figures live in ``data/instances.json``, where each price has its date and names an entry of ``sources``. HBM comes
+from the Neuron documentation and never from DescribeInstanceTypes, which reports 512 GiB for a 96 GiB Trainium2.
 """
 
 import json
@@ -32,13 +32,17 @@ class PriceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD per instance-hour, Linux, shared tenancy; ``as_of`` is an ISO date or month."""
+    """USD per instance-hour, Linux, shared tenancy; ``as_of`` is an ISO date or month.
+
+    ``source`` is short enough to be read in a page; ``provenance`` says where exactly the figure was found.
+    """
 
     kind: PriceKind
     usd_per_hour: float
     region: str
     as_of: str
     source: str
+    provenance: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,5 +190,11 @@ def _instance_type(name: str, entry: dict[str, Any], accelerator: Accelerator) -
         offerings_as_of=entry["offerings_as_of"],
         capacity_block_regions=frozenset(entry["capacity_block_regions"]),
         quotas=entry["quotas"],
-        prices=tuple(Price(**{**price, "kind": PriceKind(price["kind"])}) for price in entry["prices"]),
+        prices=tuple(_price(price) for price in entry["prices"]),
     )
+
+
+def _price(entry: dict[str, Any]) -> Price:
+    source = _data()["sources"][entry["source"]]
+    named = {"kind": PriceKind(entry["kind"]), "source": source["label"], "provenance": source["provenance"]}
+    return Price(**{**entry, **named})
