@@ -29,6 +29,8 @@ from fleet.alarms import (
 from fleet.load_balancer import EndpointNames
 
 MINUTE: Final = Duration.seconds(metrics.PERIOD_SECONDS)
+# A new fleet is silent until its nodes have booted; the warm-up ends early when their data comes.
+WARM_UP_MINUTES: Final = 30
 
 _COMPARISONS: Final = {
     Comparison.BELOW: cw.ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -103,7 +105,7 @@ class FleetAlarms(Construct):
 
     def _metric_alarm(self, spec: AlarmSpec) -> cw.Alarm:
         breaching, evaluated = spec.datapoints
-        return cw.Alarm(
+        alarm = cw.Alarm(
             self,
             spec.key,
             alarm_name=spec.name,
@@ -115,6 +117,13 @@ class FleetAlarms(Construct):
             evaluation_periods=evaluated,
             treat_missing_data=_SILENCE[spec.silence],
         )
+        if spec.silence is Silence.BREACHING:
+            resource = alarm.node.default_child
+            assert isinstance(resource, cw.CfnAlarm)  # noqa: S101 - what the L2 is made of
+            resource.warm_up_configuration = cw.CfnAlarm.WarmUpConfigurationProperty(
+                warm_up_period_duration_in_minutes=WARM_UP_MINUTES
+            )
+        return alarm
 
     def _composite(self, spec: CompositeSpec) -> cw.CompositeAlarm:
         alarm = cw.CompositeAlarm(

@@ -19,7 +19,7 @@ def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
         key="HardwareFault",
         severity=Severity.PAGE,
         summary="A Neuron device reports a hardware error that does not heal by itself.",
-        action="Drain the node that the page names and replace it, or reboot it if the error's action says so.",
+        action="Drain the faulty node, then replace or reboot it, whichever its line says; its job needs a restart.",
         metric=MathRef(
             # One of the two may be missing for a minute, and a missing operand would swallow the other.
             "IF(FILL(faulty, 0) >= 1 OR FILL(errors, 0) > 0, 1, 0)",
@@ -44,7 +44,7 @@ def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
         key="FleetBlind",
         severity=Severity.PAGE,
         summary=f"More than {BLIND_SHARE:.0%} of the fleet's {settings.nodes} nodes cannot be measured.",
-        action="Open the silent nodes over Session Manager and restart neuron-monitor and the agent.",
+        action="Over Session Manager run: systemctl restart neuron-fleet-agent (it starts neuron-monitor anew).",
         # The average of a 0/1 metric is the share of nodes, and stays so when a batch is sent twice.
         metric=settings.metric(metrics.NODES_BLIND, "Average"),
         comparison=Comparison.ABOVE,

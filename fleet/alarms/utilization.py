@@ -20,13 +20,18 @@ IDLE_PERCENT: Final = 5.0
 STRAGGLER_POINTS: Final = 20.0
 
 
+def _severity(settings: AlarmSettings) -> Severity:
+    # An endpoint whose users sleep is idle and well: too many nodes for its traffic is a matter for the morning.
+    return Severity.TICKET if settings.purpose == "inference" else Severity.PAGE
+
+
 def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
     """A job that holds cores and does next to nothing with them."""
     return AlarmSpec(
         environment=settings.environment,
         fleet=settings.fleet,
         key="IdleAllocated",
-        severity=Severity.PAGE,
+        severity=_severity(settings),
         summary="A job holds NeuronCores and hardly uses them.",
         action="Ask the job's owner whether it still runs; if nobody answers, stop it so that the cores are free.",
         metric=settings.metric(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, "Average"),
@@ -85,9 +90,9 @@ def low_utilization(
         environment=settings.environment,
         fleet=settings.fleet,
         key="LowUtilization",
-        severity=Severity.PAGE,
+        severity=_severity(settings),
         summary="A running job uses too little of the accelerators that it pays for.",
-        action="Look at the worst nodes: input pipeline first, then recompilation, then a slow peer.",
+        action="On the worst nodes look for a starved input pipeline first, then recompilation, then a slow peer.",
         # A fault and an idle job are their own pages, with other things to do.
         rule=AllOf((InAlarm(below), InAlarm(waste), Not(InAlarm(fault)), Not(InAlarm(idle)))),
     )

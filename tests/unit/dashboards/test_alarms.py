@@ -42,11 +42,17 @@ def with_market(kind: str) -> Environment:
     return environment.model_copy(update={"fleets": (training.model_copy(update={"market": markets[kind]}),)})
 
 
-@pytest.mark.parametrize(("kind", "minimum"), [("reservation", 1), ("capacity-block", 1), ("on-demand", 0)])
-def test_a_training_fleet_scales_to_nothing_unless_it_is_paid_for_anyway(kind: str, minimum: int) -> None:
+@pytest.mark.parametrize("kind", ["reservation", "capacity-block", "on-demand"])
+def test_no_training_fleet_is_missed_between_its_jobs(kind: str) -> None:
     environment = with_market(kind)
 
-    assert alarm_settings(environment, environment.fleets[0]).minimum_nodes == minimum
+    assert alarm_settings(environment, environment.fleets[0]).minimum_nodes == 0
+
+
+def test_silence_is_no_incident_until_a_new_fleet_has_booted(alarms: dict[str, dict[str, Any]]) -> None:
+    warm_ups = {key: alarm["WarmUpConfiguration"] for key, alarm in alarms.items() if "WarmUpConfiguration" in alarm}
+
+    assert warm_ups == {"FleetBlind": {"WarmUpPeriodDurationInMinutes": 30}}
 
 
 def test_an_inference_fleet_always_has_its_nodes() -> None:

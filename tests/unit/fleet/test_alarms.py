@@ -92,6 +92,12 @@ def test_an_endpoint_without_requests_is_neither_hung_nor_straggling() -> None:
     assert not {"JobHang", "Straggler"} & set(by_key(fleet_alarms(settings("inference"))))
 
 
+def test_an_idle_evening_of_an_endpoint_wakes_nobody() -> None:
+    pages = {a.key for a in fleet_alarms(settings("inference")) if a.notifies and a.severity is Severity.PAGE}
+
+    assert pages == {"HardwareFault", "FleetBlind"}
+
+
 def test_the_number_of_alarms_does_not_depend_on_the_number_of_nodes() -> None:
     assert len(fleet_alarms(settings(nodes=1, minimum_nodes=1))) == len(fleet_alarms(settings(nodes=2000)))
 
