@@ -9,7 +9,7 @@ from typing import Any, Final
 from local.control import InboxMessage
 from local.simulation.scenario import ExpectedPage, Scenario
 
-_DOLLARS: Final = re.compile(r"\$[\d,]+(?:\.\d+)? an hour")
+_DOLLARS: Final = re.compile(r"\$[\d,]+(?:\.\d+)? an hour(?= wasted| unwatched)")
 
 
 @dataclass(frozen=True, slots=True)

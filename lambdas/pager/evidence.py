@@ -9,8 +9,8 @@ from typing import Final
 from lambdas.pager.model import NodeEvent, Price, SeenError
 
 MINUTE: Final = timedelta(minutes=1)
-# Contract of the node states: three missing reports make a node blind.
-SILENT_AFTER: Final = 3 * MINUTE
+# Three missing reports make a node blind, and a query may not find the newest event for another minute.
+SILENT_AFTER: Final = 4 * MINUTE
 # The breach began where waste first reached half of what it is now: early minutes of a slide would hide it, and the
 # few percent that a healthy fleet is below its target would move it to the start of the window.
 BREACH_SHARE: Final = 0.5
@@ -67,6 +67,12 @@ class Evidence:
         return next((node.last.price for node in self.nodes if node.last.price), None)
 
     @property
+    def is_unwatched(self) -> bool:
+        """Whether all the dollars are those of nodes that nobody sees, which may well be working."""
+        losing = [node for node in self.nodes if node.usd_per_hour]
+        return bool(losing) and all(node.is_silent for node in losing)
+
+    @property
     def jobs(self) -> tuple[tuple[str, str], ...]:
         """(job, owner) of the nodes, worst node's first, each once."""
         return tuple(dict.fromkeys((_job(node.last), node.last.owner or "no owner known") for node in self.nodes))
@@ -74,14 +80,14 @@ class Evidence:
 
 def collect(events: Iterable[NodeEvent], alarm_key: str, at: datetime) -> Evidence:
     """The evidence for ``alarm_key`` that changed state ``at``; twins and later events are left out."""
-    unique = {(event.node, event.boot_id, event.seq): event for event in events if event.minute <= at}
+    # The minute too: an agent whose disk lost its counter begins again at 1, and those events are no twins.
+    unique = {(event.node, event.boot_id, event.seq, event.minute): event for event in events if event.minute <= at}
     ordered = sorted(unique.values(), key=lambda event: (event.node, event.minute, event.seq))
     histories = [tuple(history) for _, history in groupby(ordered, key=lambda event: event.node)]
     nodes = [(_node(history, at), history) for history in histories]
     causes = CAUSES.get(alarm_key, frozenset())
-    if causes is SILENT:
-        # Only the silent nodes are the matter; should none be silent any more, all of them are shown.
-        nodes = [(node, history) for node, history in nodes if node.is_silent] or nodes
+    # Only the nodes in that state are the matter; should none be in it any more, all of them are shown.
+    nodes = [(node, history) for node, history in nodes if node.state in causes] or nodes
     entered = min((node.spells[-1].start for node, _ in nodes if node.state in causes), default=None)
     began, since = _breach([history for _, history in nodes], at, entered)
     known = [node.usd_per_hour for node, _ in nodes if node.usd_per_hour is not None]

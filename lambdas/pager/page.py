@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from fleet import naming
+from fleet.hardware_errors import Action
 from lambdas.pager.evidence import Evidence, Node
 from lambdas.pager.incident import Incident
 from lambdas.pager.links import Links
@@ -14,6 +15,10 @@ from lambdas.pager.model import AlarmChange, Severity, State
 
 NODES_SHOWN: Final = 5
 SPELLS_SHOWN: Final = 4
+ERRORS_SHOWN: Final = 4
+REASON_SHOWN: Final = 200
+STRONGER_LATER: Final = tuple(action.value for action in Action)
+_ARN: Final = re.compile(r"arn:[^:\s]+:cloudwatch:[^:\s]*:[^:\s]*:alarm:")
 _LINKS: Final = re.compile(r"(?:runbook:?\s*)?(?:https?://\S+|\S+/\S+\.md\b)\.?", re.IGNORECASE)
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -86,12 +91,18 @@ def money(page: Page) -> str | None:
     evidence = page.evidence
     if evidence is None or evidence.usd_per_hour is None:
         return None
-    text = f"${evidence.usd_per_hour:,.2f} an hour wasted"
+    # What a node does that nobody sees may be good work, so its dollars are not called wasted.
+    text = f"${evidence.usd_per_hour:,.2f} an hour {'unwatched' if evidence.is_unwatched else 'wasted'}"
     if evidence.usd_since is not None and evidence.began is not None:
         text += f", ${evidence.usd_since:,.2f} since {clock(evidence.began)}"
     if price := evidence.price:
         text += f" (${price.usd_per_hour:,.2f} per node-hour, {price.kind}, {price.source}, as of {price.as_of})"
     return text
+
+
+def numbers(page: Page) -> str | None:
+    """CloudWatch's own words for what crossed; a composite alarm names its children, here without their ARNs."""
+    return _ARN.sub("", page.change.reason) or None
 
 
 def jobs(page: Page) -> str | None:
@@ -112,17 +123,40 @@ def node_lines(page: Page) -> Iterator[str]:
 
 def _node_line(node: Node) -> str:
     facts = [node.last.instance_type] if node.last.instance_type else []
-    if node.utilization is not None and not node.is_silent:
-        facts.append(f"{node.utilization:.0f} % utilization")
+    if not node.is_silent:
+        facts += _utilization(node)
     if node.usd_per_hour is not None:
         facts.append(f"${node.usd_per_hour:,.2f}/h")
-    facts += [
-        f"{error.kind}{'' if error.device is None else f' on device {error.device}'}: {error.action}"
-        for error in node.errors
-    ]
-    spells = node.spells[-SPELLS_SHOWN:]
-    timeline = " → ".join(f"{spell.state} {spell.start.astimezone(UTC):%H:%M}" for spell in spells)
-    return f"{node.last.node}: {', '.join([*facts, timeline])}"
+    facts += _errors(node)
+    text = f"{node.last.node}: {', '.join([*facts, _timeline(node)])}"
+    return f"{text} ({node.last.state_reason[:REASON_SHOWN]})" if node.is_silent and node.last.state_reason else text
+
+
+def _utilization(node: Node) -> Iterator[str]:
+    if node.last.tensor_engine_utilization is not None:
+        yield f"tensor engines {node.last.tensor_engine_utilization:.0f} %"
+    if node.last.neuron_core_utilization is not None:
+        yield f"cores busy {node.last.neuron_core_utilization:.0f} %"
+
+
+def _errors(node: Node) -> Iterator[str]:
+    """The errors, and the one thing to do: the strongest of their actions."""
+    if not node.errors:
+        return
+    worst_first = sorted(node.errors, key=lambda error: -_rank(error.action))
+    names = [f"{each.kind}{'' if each.device is None else f' on device {each.device}'}" for each in worst_first]
+    shown = names[:ERRORS_SHOWN] + ([f"{len(names) - ERRORS_SHOWN} more"] if len(names) > ERRORS_SHOWN else [])
+    yield f"{' and '.join(shown)}: {worst_first[0].action} the node"
+
+
+def _rank(action: str) -> int:
+    return STRONGER_LATER.index(action) if action in STRONGER_LATER else -1
+
+
+def _timeline(node: Node) -> str:
+    """States and since when; the first one of the window began before it, so it has no time."""
+    times = {spell: f"{spell.state} {spell.start.astimezone(UTC):%H:%M}" for spell in node.spells[1:]}
+    return " → ".join(times.get(spell, spell.state) for spell in node.spells[-SPELLS_SHOWN:])
 
 
 def clock(moment: datetime) -> str:

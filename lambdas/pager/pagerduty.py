@@ -57,7 +57,7 @@ def _details(page: Page) -> dict[str, object]:
         "job": wording.jobs(page),
         "money": wording.money(page),
         "nodes": list(wording.node_lines(page)) or None,
-        "numbers": page.change.reason or None,
+        "numbers": wording.numbers(page),
         "do_first": wording.action(page),
         "runbook": page.links.runbook,
         "missing": page.enrichment_problem,

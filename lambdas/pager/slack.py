@@ -44,7 +44,7 @@ def _paragraphs(page: Page) -> list[str]:
 
 
 def _facts(page: Page) -> str:
-    facts = [("Job", wording.jobs(page)), ("Money", wording.money(page)), ("Numbers", page.change.reason)]
+    facts = [("Job", wording.jobs(page)), ("Money", wording.money(page)), ("Numbers", wording.numbers(page))]
     return "\n".join(f"*{name}:* {escape(text)}" for name, text in facts if text)
 
 

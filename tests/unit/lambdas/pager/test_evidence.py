@@ -44,6 +44,12 @@ def test_a_twin_event_counts_once() -> None:
     assert evidence(*twice, *twice) == evidence(*twice)
 
 
+def test_a_counter_that_began_again_makes_no_twins() -> None:
+    before, after = node_event("i-a", 3, seq=1), node_event("i-a", 2, seq=1, state="FAULT")
+
+    assert [spell.state for spell in evidence(before, after).nodes[0].spells] == ["RUNNING", "FAULT"]
+
+
 def test_what_was_not_measured_is_not_zero() -> None:
     found = evidence(*history("i-a", {20: {}}))
 
@@ -80,7 +86,8 @@ def test_blindness_is_about_the_silent_nodes_only() -> None:
 
 
 def test_a_node_whose_last_minutes_are_not_indexed_yet_is_not_silent() -> None:
-    late = history("i-a", {20: GOOD})[:-2]
+    # Written up to three minutes before the alarm: the rest of an evaluation's and a query's delay.
+    late = history("i-a", {20: GOOD})[:-3]
 
     assert evidence(*late).nodes[0].state == "RUNNING"
     assert evidence(*late).usd_per_hour == 1.0

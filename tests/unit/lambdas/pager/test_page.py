@@ -32,8 +32,9 @@ def test_a_low_utilization_page_says_who_where_and_how_many_dollars() -> None:
     assert "llama-pretrain (llama-8), owner foundation-models; llama-pretrain (other)" in text
     assert "$36.00 an hour wasted, $7.20 since 2026-11-21 03:29 UTC" in text
     assert "($21.50 per node-hour, on-demand, AWS price list, as of 2026-11-01)" in text
-    assert "• i-a: trn1.32xlarge, 6 % utilization, $18.00/h, RUNNING 03:21" in text
-    assert "WasteAboveThreshold transitioned to ALARM" in text
+    assert "• i-a: trn1.32xlarge, tensor engines 6 %, $18.00/h, RUNNING" in text
+    # The child alarm by its name: an ARN is noise to somebody who has just been woken.
+    assert "*Numbers:* prod/trn1-pretrain/WasteAboveThreshold transitioned to ALARM" in text
     assert "*What to do first*\nFind the data stall or the slow step first." in text
     assert "<https://runbooks.test/docs/runbooks/LowUtilization.md|Runbook>" in text
 
@@ -50,24 +51,26 @@ def test_pagerduty_gets_the_same_facts_as_fields() -> None:
     assert event["payload"]["timestamp"] == "2026-11-21T03:41:12.900+00:00"
     assert details["job"] == "llama-pretrain (llama-8), owner foundation-models"
     assert details["money"].startswith("$18.00 an hour wasted, $3.60 since")
-    assert details["nodes"] == ["i-a: trn1.32xlarge, 6 % utilization, $18.00/h, RUNNING 03:21"]
+    assert details["nodes"] == ["i-a: trn1.32xlarge, tensor engines 6 %, $18.00/h, RUNNING"]
     assert details["what"] == "The fleet wastes money: utilization is below its threshold."
     assert details["do_first"] == "Find the data stall or the slow step first."
 
 
 def test_a_hardware_page_names_node_error_and_action() -> None:
+    reboot = {"kind": "execution-hardware", "action": "reboot"}
     error = {"kind": "sram-uncorrectable", "action": "replace", "device": 7}
 
     text = slack_text(
         paged(
             "metric_math",
             *history("i-ok", {20: GOOD}),
-            *history("i-bad", {20: GOOD, 2: {"state": "FAULT", "hardware_errors": [error]}}),
+            *history("i-bad", {20: GOOD, 2: {"state": "FAULT", "hardware_errors": [reboot, error]}}),
         )
     )
 
-    assert "sram-uncorrectable on device 7: replace, RUNNING 03:21 → FAULT 03:39" in text
-    assert text.index("i-bad") < text.index("i-ok")
+    # One node and one thing to do: the stronger of two actions, and no healthy node that could be drained by mistake.
+    assert "sram-uncorrectable on device 7 and execution-hardware: replace the node, RUNNING → FAULT 03:39" in text
+    assert "i-ok" not in text
 
 
 def test_a_blind_fleet_page_names_the_silent_nodes_and_what_they_cost() -> None:
@@ -76,9 +79,20 @@ def test_a_blind_fleet_page_names_the_silent_nodes_and_what_they_cost() -> None:
 
     text = slack_text(paged("metric", *history("i-ok", {20: GOOD}), *gone, AlarmName=name))
 
-    assert "• i-gone: trn1.32xlarge, $21.50/h, RUNNING 03:21 → NO EVENT 03:31" in text
+    assert "• i-gone: trn1.32xlarge, $21.50/h, RUNNING → NO EVENT 03:31" in text
     assert "i-ok" not in text
-    assert "$21.50 an hour wasted" in text
+    # Unseen is not wasted.
+    assert "$21.50 an hour unwatched, $3.58 since 2026-11-21 03:31 UTC" in text
+    assert "wasted" not in text
+
+
+def test_a_blind_node_says_why_it_is_blind() -> None:
+    blind = {"state": "BLIND", "state_reason": "neuron-monitor ended with code -9"}
+
+    text = slack_text(paged("metric", *history("i-a", {20: GOOD, 4: blind}), AlarmName="prod/trn1-pretrain/NodeBlind"))
+
+    assert "RUNNING → BLIND 03:37 (neuron-monitor ended with code -9)" in text
+    assert "$21.50 an hour unwatched" in text
 
 
 def test_many_nodes_are_cut_with_a_count_and_every_text_fits_slack() -> None:
