@@ -1,7 +1,7 @@
 """What each instance type is: accelerators, cores, HBM, network cards, EFA, offerings and dated prices.
 
-The figures live in ``data/instances.json``, where each price has its date and names an entry of ``sources``. HBM comes
-from the Neuron documentation and never from DescribeInstanceTypes, which reports 512 GiB for a 96 GiB Trainium2.
+The figures live in ``data/instances.json``, where each price has its date and names an entry of ``sources``. HBM is
+that of the Neuron documentation and never of DescribeInstanceTypes, which reports 512 GiB for a 96 GiB Trainium2.
 """
 
 import json

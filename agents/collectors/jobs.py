@@ -8,6 +8,9 @@ from typing import Final
 import msgspec
 
 UNATTRIBUTED: Final = "unattributed"
+_LARGEST_FILE: Final = 16 * 1024
+_LONGEST_TEXT: Final = 256
+_PROBLEMS_SHOWN: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +56,21 @@ class JobFinder:
         found: list[tuple[int, Job]] = []
         problems: list[str] = []
         for path in sorted(self.directory.glob("*.json")):
+            if len(problems) >= _PROBLEMS_SHOWN:
+                break
             try:
+                # Anybody may put files here: a pipe would never end, and a long name would not fit a log event.
+                if not path.is_file() or path.stat().st_size > _LARGEST_FILE:
+                    problems.append(f"job registration {path.name[:_LONGEST_TEXT]}: not a file of at most 16 KiB")
+                    continue
                 entry = msgspec.json.decode(path.read_bytes(), type=_Registration)
             except FileNotFoundError:
                 continue
             except (OSError, msgspec.DecodeError) as error:
-                problems.append(f"job registration {path.name}: {error}")
+                problems.append(f"job registration {path.name[:_LONGEST_TEXT]}: {error}")
                 continue
-            job = Job(dimension_value(entry.job_id), entry.name or entry.job_id, entry.owner, registered=True)
+            name = (entry.name or entry.job_id)[:_LONGEST_TEXT]
+            job = Job(dimension_value(entry.job_id), name, entry.owner[:_LONGEST_TEXT], registered=True)
             found.append((entry.cores or 0, job))
         found.sort(key=lambda pair: -pair[0])
         return tuple(job for _, job in found), tuple(problems)

@@ -22,9 +22,11 @@ class NodeSample:
     """One report's figures; None or a missing key is not measured. Percent, FLOP/s, bytes, counts, seconds.
 
     ``blind`` says why the cores could not be seen at all; ``allocated`` is None when holders are unknown.
+    ``is_measured`` is whether cores were seen for long enough, or there was no runtime to see.
     """
 
     blind: str | None = None
+    is_measured: bool = False
     allocated: frozenset[int] | None = None
     utilization: Mapping[int, float] = field(default_factory=dict)
     flops: Mapping[int, float] = field(default_factory=dict)
@@ -52,6 +54,7 @@ def sample(report: Report, layout: Layout, period: float) -> NodeSample:
     executions = [_usable(runtime.executions, period) for runtime in runtimes]
     return NodeSample(
         blind=blind,
+        is_measured=blind is None and (not runtimes or any(entry is not None for entry in rates.values())),
         allocated=frozenset(holders),
         utilization=_merge(holders, {key: entry.utilization for key, entry in rates.items() if entry}, max),
         flops=_merge(holders, {key: entry.flops for key, entry in rates.items() if entry}, sum),

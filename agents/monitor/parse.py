@@ -3,12 +3,15 @@
 A section that carries an ``error``, is null or is absent yields None, whatever zeros stand beside the error.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from agents.monitor import schema
 from agents.monitor.report import CoreBytes, CoreRates, Ecc, Executions, Hardware, Report, Runtime
+
+# A thousand times the peak of any chip: a counter that ran over, and no measurement.
+_ABSURD_FLOPS: Final = 1e18
 
 
 class UnreadableLineError(ValueError):
@@ -22,16 +25,19 @@ def parse(data: bytes) -> Report:
         UnreadableLineError: the data is cut short, is not JSON, or is JSON of something else.
     """
     try:
-        line = schema.DECODER.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return _report(schema.DECODER.decode(data))
+    except (msgspec.DecodeError, UnicodeDecodeError, OverflowError) as error:
         raise UnreadableLineError(f"not a neuron-monitor report: {error}") from error
+
+
+def _report(line: schema.Line) -> Report:
     if line.neuron_runtime_data is msgspec.UNSET and line.neuron_hardware_info is msgspec.UNSET:
         raise UnreadableLineError("not a neuron-monitor report: neither runtimes nor hardware in it")
     runtimes = line.neuron_runtime_data or () if isinstance(line.neuron_runtime_data, list) else None
     hardware = line.neuron_hardware_info
     info = line.instance_info or schema.InstanceInfo()
     return Report(
-        runtimes=None if runtimes is None else tuple(_runtime(runtime) for runtime in runtimes),
+        runtimes=None if runtimes is None else tuple(_runtime(runtime) for runtime in runtimes if runtime is not None),
         ecc=_ecc(line.system_data),
         hardware=_hardware(hardware) if isinstance(hardware, schema.HardwareInfo) else Hardware(),
         instance_id=info.instance_id or None,
@@ -57,6 +63,8 @@ def _rates(section: schema.CoreCounters | None) -> CoreRates | None:
     utilization: dict[int, float] = {}
     flops: dict[int, float] = {}
     for name, core in section.neuroncores_in_use.items():
+        if core is None:
+            continue
         busy = core.neuroncore_utilization
         if busy is None and core.v3d:
             busy = _physical_mean(core.v3d)
@@ -65,7 +73,7 @@ def _rates(section: schema.CoreCounters | None) -> CoreRates | None:
             continue
         if busy is not None and busy >= 0:
             utilization[int(name)] = busy
-        if rate is not None and rate >= 0:
+        if rate is not None and 0 <= rate < _ABSURD_FLOPS:
             flops[int(name)] = rate
     return CoreRates(section.period, utilization, flops)
 
@@ -87,7 +95,7 @@ def _memory(section: schema.MemoryUsed | None) -> CoreBytes | None:
     total: dict[int, int] = {}
     holds: set[int] = set()
     for name, core in cores.items():
-        if not name.isdecimal():
+        if core is None or not name.isdecimal():
             continue
         data = (core.constants or 0) + (core.tensors or 0) + (core.model_shared_scratchpad or 0)
         total[int(name)] = int(data + (core.model_code or 0) + (core.runtime_memory or 0))
@@ -140,6 +148,7 @@ def _ecc(system: schema.SystemData | None) -> tuple[Ecc, ...] | None:
             },
         )
         for device in section.neuron_devices
+        if device is not None
     )
 
 

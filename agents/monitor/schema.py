@@ -30,7 +30,7 @@ class Core(_Lenient, frozen=True):
 class CoreCounters(_Section, frozen=True):
     """Despite its name ``neuroncores_in_use`` holds every core of the instance, for every runtime."""
 
-    neuroncores_in_use: dict[str, Core] | None = None
+    neuroncores_in_use: dict[str, Core | None] | None = None
 
 
 class CoreMemory(_Lenient, frozen=True):
@@ -46,7 +46,7 @@ class CoreMemory(_Lenient, frozen=True):
 class UsageBreakdown(_Lenient, frozen=True):
     """Device memory by core, keyed by the core's index on the instance."""
 
-    neuroncore_memory_usage: dict[str, CoreMemory] | None = None
+    neuroncore_memory_usage: dict[str, CoreMemory | None] | None = None
 
 
 class UsedBytes(_Lenient, frozen=True):
@@ -133,7 +133,7 @@ class DeviceEcc(_Lenient, frozen=True):
 class HardwareCounters(_Section, frozen=True):
     """Null devices when none is visible."""
 
-    neuron_devices: list[DeviceEcc] | None = None
+    neuron_devices: list[DeviceEcc | None] | None = None
 
 
 class SystemData(_Lenient, frozen=True):
@@ -165,7 +165,7 @@ class HardwareInfo(_Lenient, frozen=True):
 class Line(_Lenient, frozen=True):
     """One line of output."""
 
-    neuron_runtime_data: list[Runtime] | msgspec.UnsetType | None = msgspec.UNSET
+    neuron_runtime_data: list[Runtime | None] | msgspec.UnsetType | None = msgspec.UNSET
     system_data: SystemData | None = None
     instance_info: InstanceInfo | None = None
     neuron_hardware_info: HardwareInfo | msgspec.UnsetType | None = msgspec.UNSET

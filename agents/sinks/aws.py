@@ -26,6 +26,7 @@ _REFUSALS: Final = frozenset(
         "InvalidParameterValueException",
         "MissingParameter",
         "ValidationError",
+        "RequestEntityTooLarge",
     }
 )
 

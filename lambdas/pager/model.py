@@ -99,7 +99,7 @@ class NodeEvent(_In):
     node: str
     minute: AwareDatetime
     seq: int
-    boot_id: str
+    boot_id: str = ""
     state: str
     state_reason: str | None = None
     instance_type: str | None = None

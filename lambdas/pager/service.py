@@ -77,6 +77,9 @@ def handle(change: AlarmChange, severity: Severity, settings: Settings, world: W
         except (DeliveryError, SecretError) as error:
             failed[destination] = str(error)
             continue
+        except Exception as error:
+            failed[destination] = type(error).__name__
+            continue
         (sent if ran else repeated).append(destination)
     return Outcome(page, tuple(sent), tuple(repeated), failed)
 
@@ -117,6 +120,8 @@ def _page(change: AlarmChange, severity: Severity, incident: Incident, settings:
             found = _evidence(change, query, events)
         except EnrichmentError as error:
             problem = str(error)
+        except Exception as error:
+            problem = f"the node events could not be understood ({type(error).__name__})"
     where = links(settings, change, query)
     return Page(settings.environment, change, severity, incident, where, found, problem)
 

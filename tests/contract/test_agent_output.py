@@ -104,7 +104,8 @@ def test_no_sequence_publishes_when_running_outside_running_or_a_zero_for_missin
         assert_contract(entry)
         measured = {datum["MetricName"] for datum in metric_data(entry)} & WORK
         if not any(made["neuron_runtime_data"] for made in reports):
-            assert not measured
+            # Of a registered job without a process it is known that nothing ran.
+            assert measured <= ({"ExecutionsCompleted"} if around.job else set())
 
 
 def test_a_minute_fits_the_series_budget() -> None:

@@ -71,7 +71,9 @@ def test_a_readable_line_ends_the_problem_and_the_back_off() -> None:
     supervisor = Supervisor(FakeProcess(), 5, "i-1")
     for _ in range(6):
         supervisor.heard(MonitorExited(1), 0.0)
-    supervisor.works()
+    supervisor.heard(MonitorStarted(1), 30.0)
+    supervisor.works(30.1)
+    supervisor.works(90.0)
 
     assert supervisor.problem is None
     supervisor.heard(MonitorExited(1), 0.0)
