@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from agents.batch import SelfFigures
+from agents.collectors.ecc import EccWatch
 from agents.collectors.jobs import Job, JobFinder
 from agents.monitor.events import MonitorExited, MonitorStarted
 from agents.monitor.parse import parse
+from agents.monitor.report import Ecc
 from agents.monitor.supervisor import Supervisor
 from agents.pipeline import Pipeline, Surroundings
 from agents.publisher import Publisher
@@ -145,3 +147,21 @@ def test_old_batches_on_a_slow_line_wait_for_the_next_minute(tmp_path: Path) -> 
     Publisher(spool, [sink], lambda: 6.0 * len(sink.taken)).publish(batch(10), MINUTE + 600)
 
     assert sink.taken == [10, 9, 8]
+
+
+def test_a_full_spool_gives_up_the_oldest_batch_of_any_lane(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, ("logs", "metrics"), limit=2_500)
+    spool.put("logs", batch(1, padding=1_000))
+    spool.put("metrics", batch(2, padding=1_000))
+    spool.put("metrics", batch(3, padding=2_000))
+
+    assert spool.newest_first("logs") == []
+    assert spool.newest_first("metrics")[0].endswith("3.batch")
+
+
+def test_a_counter_that_stays_where_it_is_is_no_new_error() -> None:
+    watch = EccWatch()
+    device = Ecc(5, {"mem_ecc_uncorrected": 2})
+
+    assert [seen.count for seen in watch.new_errors([device])] == [2]
+    assert watch.new_errors([device]) == ()

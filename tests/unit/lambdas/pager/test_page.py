@@ -105,6 +105,18 @@ def test_many_nodes_are_cut_with_a_count_and_every_text_fits_slack() -> None:
     assert len(json.dumps(pager.inbox.pagerduty[0])) < 512_000
 
 
+def test_texts_of_any_length_fit_both_destinations() -> None:
+    name = "prod/" + "f" * 1_500 + "/IdleAllocated"
+    event = node_event(job_name="j" * 5_000, fleet="f" * 1_500, wasted_usd_per_hour=9.0)
+
+    pager = paged("metric", event, AlarmName=name, NewStateReason="r" * 1_023)
+
+    assert all(len(block["text"]["text"]) <= 3000 for block in pager.inbox.slack[0]["blocks"])
+    assert len(pager.inbox.slack[0]["blocks"]) <= 50
+    assert len(pager.inbox.pagerduty[0]["payload"]["summary"]) <= 1024
+    assert len(json.dumps(pager.inbox.pagerduty[0])) < 512_000
+
+
 def test_what_nodes_say_cannot_mention_a_channel() -> None:
     text = slack_text(paged("metric", node_event(job_name="<!channel> & co")))
 
