@@ -7,7 +7,7 @@ from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, Silence
 
 BLIND_SHARE: Final = 0.05
-# The spool is sized at 32 MB for 72 hours, so this is about two hours of one node; less is a hiccup of the network.
+# 1.4 to 2.4 KB a minute and sink, so this is four to nine hours of one node; less is a hiccup of the network.
 SPOOL_BYTES: Final = 1_000_000
 
 
