@@ -10,8 +10,8 @@ from typing import Annotated, Final
 import typer
 
 from cli.answers import CONSOLE, refuse
-from local import demo as local_demo
 from local import platform_state
+from local.demo import run as local_demo
 from local.failures import EXPECTED, explain
 from local.simulation.scenario import SCENARIOS
 

@@ -1,18 +1,24 @@
 """Deploying an environment to the embedded AWS with the real CDK command line."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from environments.model import Environment
+from fleet import naming
 from local.control import EmulatorControl
+from local.emulator_process import EmulatorProcess
 from local.endpoint import client
 from local.processes import stop
+from local.steps import Steps
 
+ENVIRONMENT: Final = "local"
 _LIMIT_SECONDS: Final = 300.0
 
 
@@ -84,6 +90,28 @@ class CdkApp:
         if code != 0:
             tail = log_file.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
             raise DeploymentError("\n".join([f"cdk {command} failed; the end of {log_file}:", *tail]))
+
+
+def deploy(
+    environment: Environment, emulator: EmulatorProcess, directory: Path, steps: Steps, virtual_start: float | None
+) -> list[DeployedStack]:
+    """Deploy the environment; with ``virtual_start``, alarms stand still at that moment until the clock is moved."""
+    app = CdkApp(environment, directory, dict(os.environ))
+    with ThreadPoolExecutor(1) as background, steps.step("Start the embedded AWS, synthesize the stacks") as step:
+        synthesis = background.submit(app.synthesize)
+        emulator.wait_until_ready()
+        if virtual_start is not None:
+            emulator.control.set_clock(virtual_start)
+        synthesis.result()
+        step.note(emulator.control.endpoint_url)
+    with steps.step("Bootstrap the account"):
+        app.bootstrap()
+        put_secrets(environment, emulator.control)
+    with steps.step("Deploy") as step:
+        app.deploy()
+        stacks = deployed_stacks(naming.stack_name(environment.name, ""))
+        step.note(f"{len(stacks)} stacks, {sum(stack.resources for stack in stacks)} resources")
+    return stacks
 
 
 def put_secrets(environment: Environment, control: EmulatorControl) -> None:

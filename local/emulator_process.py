@@ -72,13 +72,22 @@ def choose_port(wanted: int | None) -> int:
         EmulatorStartError: ``wanted`` is taken, or no port is free.
     """
     if wanted is not None:
-        if not _is_free(wanted):
-            raise EmulatorStartError(f"port {wanted} is in use: choose another with --port, or leave --port out")
+        refuse_taken(wanted, "--port")
         return wanted
     for port in range(FIRST_PORT, FIRST_PORT + _PORTS_TRIED):
         if _is_free(port):
             return port
     raise EmulatorStartError(f"no port from {FIRST_PORT} to {FIRST_PORT + _PORTS_TRIED - 1} is free: pass --port")
+
+
+def refuse_taken(port: int, option: str) -> None:
+    """Return if ``port``, which a person chose with ``option``, can be listened on.
+
+    Raises:
+        EmulatorStartError: It is taken.
+    """
+    if not _is_free(port):
+        raise EmulatorStartError(f"port {port} is in use: choose another with {option}, or leave {option} out")
 
 
 def _is_free(port: int) -> bool:

@@ -6,7 +6,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from environments.loader import EnvironmentFileError
 from local.control import EmulatorGoneError
+from local.dashboards_page.cloud import DashboardsPageError
 from local.deployment import DeploymentError
+from local.directory import DirectoryError
 from local.emulator_process import EmulatorStartError
 from local.simulation.coordinator import NodeFailedError
 from local.simulation.placement import ScenarioMismatchError
@@ -15,7 +17,9 @@ from local.simulation.scenario import ScenarioFileError
 EXPECTED: Final = (
     BotoCoreError,
     ClientError,
+    DashboardsPageError,
     DeploymentError,
+    DirectoryError,
     EmulatorGoneError,
     EmulatorStartError,
     EnvironmentFileError,

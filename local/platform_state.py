@@ -10,8 +10,7 @@ from rich.console import Console
 
 from environments import loader
 from local.control import EmulatorControl
-from local.demo import ENVIRONMENT, deploy
-from local.deployment import DeploymentError, missing_tools
+from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
 from local.emulator_process import EmulatorProcess, EmulatorStartError, choose_port
 from local.endpoint import aws_environment, pointed_at
 from local.processes import end_all

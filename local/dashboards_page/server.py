@@ -2,10 +2,9 @@
 
 import errno
 import socket
-import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
+from threading import Thread
 
 import uvicorn
 from botocore.exceptions import BotoCoreError, ClientError
@@ -18,29 +17,17 @@ from local.dashboards_page.cloud import DashboardsPageError, connect, explain
 HOST = "127.0.0.1"
 
 
-def serve(environment: Environment, endpoint_url: str, port: int, open_browser: bool) -> None:
-    """Show the dashboards of ``environment`` at ``endpoint_url`` until interrupted.
-
-    Raises:
-        DashboardsPageError: nothing answers there, nothing is deployed there, or the port is taken.
-    """
-    with running(environment, endpoint_url, port) as url:
-        if open_browser:
-            webbrowser.open(url)
-        try:
-            Event().wait()
-        except KeyboardInterrupt:
-            return
-
-
 @contextmanager
 def running(environment: Environment, endpoint_url: str, port: int) -> Iterator[str]:
     """The page in the background; its URL. ``port`` 0 takes a free one.
 
     Raises:
-        DashboardsPageError: as ``serve``.
+        DashboardsPageError: nothing answers there, nothing is deployed there, or the port is taken.
     """
-    cloud = connect(endpoint_url, environment.region)
+    try:
+        cloud = connect(endpoint_url, environment.region)
+    except ValueError as error:
+        raise DashboardsPageError(f"{endpoint_url} is no endpoint; it looks like http://127.0.0.1:4566") from error
     try:
         names = dashboard_names(cloud, environment.name)
     except (BotoCoreError, ClientError) as error:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 from cli.main import app
 from local import platform_state
+from local.directory import only_one
 
 PROD = "environments/prod.yaml"
 
@@ -73,18 +74,59 @@ def test_an_unknown_environment_is_answered_with_the_known_ones() -> None:
     assert "local" in answer.stderr
 
 
+def test_an_endpoint_that_is_no_url_is_one_line() -> None:
+    answer = fleet("dashboards", "preview", "local", "--endpoint-url", "nowhere", "--no-open-browser")
+
+    assert answer.exit_code == 1
+    assert answer.stderr.strip() == "nowhere is no endpoint; it looks like http://127.0.0.1:4566"
+
+
 def test_nothing_to_end_is_no_error() -> None:
     assert fleet("local", "down").stdout == "nothing was running\n"
 
 
 def test_a_port_in_use_is_said_before_anything_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("local.demo.missing_tools", lambda: None)
+    monkeypatch.setattr("local.demo.run.missing_tools", lambda: None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         answer = fleet("local", "demo", "--once", "--port", str(port))
 
     assert answer.exit_code == 1
     assert answer.stderr.strip() == f"port {port} is in use: choose another with --port, or leave --port out"
+
+
+def test_a_port_of_the_page_in_use_is_said_before_anything_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("local.demo.run.missing_tools", lambda: None)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        answer = fleet("local", "demo", "--page-port", str(port))
+
+    assert answer.exit_code == 1
+    assert answer.stderr.strip() == f"port {port} is in use: choose another with --page-port, or leave --page-port out"
+
+
+def test_two_demos_do_not_share_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("local.demo.run.missing_tools", lambda: None)
+    monkeypatch.setattr("local.demo.run.DIRECTORY", tmp_path / "demo")
+    (tmp_path / "demo").mkdir()
+    with only_one(tmp_path / "demo.lock"):
+        answer = fleet("local", "demo", "--once")
+
+    assert answer.exit_code == 1
+    assert answer.stderr.strip() == f"another demo runs in {tmp_path}: end it, or wait until it has ended"
+    assert (tmp_path / "demo").is_dir()
+
+
+def test_a_folder_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("local.demo.run.missing_tools", lambda: None)
+    monkeypatch.setattr("local.demo.run.DIRECTORY", tmp_path / "file" / "demo")
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    answer = fleet("local", "demo", "--once")
+
+    assert answer.exit_code == 1
+    assert answer.stderr.startswith(f"{tmp_path / 'file'}")
+    assert "cannot be written" in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
 
 
 def test_a_missing_command_line_of_the_cdk_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from local.demo.pages import Match
 from local.deployment import DeployedStack
-from local.pages import Match
 
 
 def stacks_table(stacks: Sequence[DeployedStack], seconds: float) -> Table:
@@ -32,14 +32,14 @@ def measured_table(nodes: int, datums: int, alarms: int, transitions: int, minut
     return table
 
 
-def pages_table(matches: Sequence[Match]) -> Table:
-    """Pages received against pages expected."""
+def print_verdicts(console: Console, matches: Sequence[Match]) -> None:
+    """Pages received against pages expected: a table, and below it what is wrong, one line each."""
     table = Table(title="Pages", title_justify="left")
-    table.add_column("alarm", no_wrap=True)
+    table.add_column("alarm", overflow="fold")
     for column in ("minutes", "came", "resolved"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("dollars", no_wrap=True)
-    table.add_column("verdict")
+    table.add_column("good", justify="center", no_wrap=True)
     for match in matches:
         expected, page = match.expected, match.received
         table.add_row(
@@ -48,9 +48,12 @@ def pages_table(matches: Sequence[Match]) -> Table:
             str(page.minute) if page else "-",
             "-" if page is None or page.resolved_minute is None else str(page.resolved_minute),
             (page.dollars or "-").replace(" an hour", "/h") if page else "-",
-            f"[red]{'; '.join(match.problems)}[/red]" if match.problems else "[green]✓ good[/green]",
+            "[red]✗[/red]" if match.problems else "[green]✓[/green]",
         )
-    return table
+    console.print(table)
+    for match in matches:
+        for problem in match.problems:
+            console.print(f"[red]✗[/red] {match.alarm} {problem}", highlight=False, soft_wrap=True)
 
 
 def print_pages(console: Console, matches: Sequence[Match]) -> None:
@@ -59,8 +62,8 @@ def print_pages(console: Console, matches: Sequence[Match]) -> None:
         if match.received is None:
             continue
         details = match.received.body["payload"].get("custom_details", {})
-        console.print(f"\n[bold]{match.received.title}[/bold]", highlight=False)
+        console.print(f"\n[bold]{match.received.title}[/bold]", highlight=False, soft_wrap=True)
         for name in ("job", "money", "nodes", "do_first"):
             value = details.get(name)
             for line in value if isinstance(value, list) else [value] if value else []:
-                console.print(f"  {line}", highlight=False, markup=False)
+                console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)

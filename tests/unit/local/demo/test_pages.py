@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from local.control import InboxMessage
-from local.pages import Match, compare, received_pages, unexpected_tickets
+from local.demo.pages import Match, compare, received_pages, unexpected_tickets
 from local.simulation.scenario import Scenario
 
 START = 1_800_000_000.0

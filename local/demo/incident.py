@@ -8,9 +8,9 @@ from typing import Final
 
 from environments.model import Environment
 from local.control import EmulatorControl, Transition
+from local.demo.load_balancer import NAMESPACE, SimulatedEndpoint, dimension_sets
+from local.demo.pages import Match, compare, received_pages
 from local.endpoint import client
-from local.load_balancer import NAMESPACE, SimulatedEndpoint, dimension_sets
-from local.pages import Match, compare, received_pages
 from local.simulation.coordinator import SETTLE_SECONDS, Coordinator
 from local.simulation.node_spec import NodeSpec
 from local.simulation.scenario import Scenario

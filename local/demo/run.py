@@ -2,12 +2,10 @@
 
 import math
 import os
-import shutil
 import tempfile
 import threading
 import time
 import webbrowser
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,20 +16,19 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from environments import loader
 from environments.model import Environment
-from fleet import naming
-from local import summary
 from local.control import EmulatorControl, Transition
-from local.deployment import CdkApp, DeployedStack, DeploymentError, deployed_stacks, missing_tools, put_secrets
-from local.emulator_process import EmulatorProcess, choose_port
+from local.demo import summary
+from local.demo.incident import Incident, alarm_topics
+from local.demo.pages import unexpected_tickets
+from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
+from local.directory import only_one, prepare
+from local.emulator_process import EmulatorProcess, choose_port, refuse_taken
 from local.endpoint import aws_environment, pointed_at
-from local.incident import Incident, alarm_topics
-from local.pages import unexpected_tickets
 from local.simulation.placement import place
 from local.simulation.scenario import SCENARIOS
 from local.simulation.scenario import load as load_scenario
 from local.steps import Steps
 
-ENVIRONMENT: Final = "local"
 DIRECTORY: Final = Path(".local/demo")
 # Real seconds for notifications that are still on their way when the scenario has ended.
 _LATE_SECONDS: Final = 10.0
@@ -55,9 +52,11 @@ def run(options: DemoOptions, console: Console) -> int:
     if problem := missing_tools():
         raise DeploymentError(problem)
     port = choose_port(options.port)
-    shutil.rmtree(DIRECTORY, ignore_errors=True)
-    DIRECTORY.mkdir(parents=True)
+    if options.page_port and not options.once:
+        refuse_taken(options.page_port, "--page-port")
     with ExitStack() as stack:
+        stack.enter_context(only_one(DIRECTORY.with_name("demo.lock")))
+        prepare(DIRECTORY)
         machines = stack.enter_context(tempfile.TemporaryDirectory(prefix="nodes-"))
         emulator = EmulatorProcess(port, DIRECTORY / "emulator", parent=os.getpid())
         stack.callback(emulator.stop)
@@ -74,28 +73,6 @@ def run(options: DemoOptions, console: Console) -> int:
         if not options.once:
             _show_dashboards(environment, control, options, console)
         return 0 if good else 1
-
-
-def deploy(
-    environment: Environment, emulator: EmulatorProcess, directory: Path, steps: Steps, virtual_start: float | None
-) -> list[DeployedStack]:
-    """Deploy the environment; with ``virtual_start``, alarms stand still at that moment until the clock is moved."""
-    app = CdkApp(environment, directory, dict(os.environ))
-    with ThreadPoolExecutor(1) as background, steps.step("Start the embedded AWS, synthesize the stacks") as step:
-        synthesis = background.submit(app.synthesize)
-        emulator.wait_until_ready()
-        if virtual_start is not None:
-            emulator.control.set_clock(virtual_start)
-        synthesis.result()
-        step.note(emulator.control.endpoint_url)
-    with steps.step("Bootstrap the account"):
-        app.bootstrap()
-        put_secrets(environment, emulator.control)
-    with steps.step("Deploy") as step:
-        app.deploy()
-        stacks = deployed_stacks(naming.stack_name(environment.name, ""))
-        step.note(f"{len(stacks)} stacks, {sum(stack.resources for stack in stacks)} resources")
-    return stacks
 
 
 def _play(incident: Incident, console: Console) -> bool:
@@ -121,7 +98,7 @@ def _play(incident: Incident, console: Console) -> bool:
     numbers = (len(incident.specs), status.datums if status else 0, len(topics), len(transitions))
     console.print(summary.measured_table(*numbers, scenario.minutes, seconds))
     summary.print_pages(console, matches)
-    console.print(summary.pages_table(matches))
+    summary.print_verdicts(console, matches)
     _tell_tickets(incident, transitions, topics, console)
     return not any(match.problems for match in matches)
 
@@ -130,9 +107,10 @@ def _tell_tickets(incident: Incident, transitions: list[Transition], topics: dic
     raised = [one.alarm for one in transitions if one.after == "ALARM"]
     tickets = [alarm for alarm in raised if "ticket" in topics.get(alarm, "").lower()]
     surprising = unexpected_tickets(incident.scenario, incident.environment.name, tickets)
-    console.print(f"tickets, which wake nobody: {', '.join(dict.fromkeys(tickets)) or 'none'}", highlight=False)
+    named = ", ".join(dict.fromkeys(tickets)) or "none"
+    console.print(f"tickets, which wake nobody: {named}", highlight=False, soft_wrap=True)
     if surprising:
-        console.print(f"[yellow]not in the scenario: {', '.join(surprising)}[/yellow]", highlight=False)
+        console.print(f"[yellow]not in the scenario: {', '.join(surprising)}[/yellow]", highlight=False, soft_wrap=True)
 
 
 def _show_dashboards(
@@ -142,6 +120,6 @@ def _show_dashboards(
     from local.dashboards_page.server import running  # noqa: PLC0415
 
     with running(environment, control.endpoint_url, options.page_port) as url:
-        console.print(f"dashboards: {url}   pages: {control.inbox_address}   (Ctrl-C ends the demo)")
+        console.print(f"dashboards: {url}   pages: {control.inbox_address}   (Ctrl-C ends the demo)", soft_wrap=True)
         webbrowser.open(url)
         threading.Event().wait()
