@@ -57,6 +57,20 @@ def test_the_command_measures_until_it_is_told_to_stop_and_publishes_what_it_has
     assert batches[-1]["log_event"]["state"] == "RUNNING"
 
 
+@pytest.mark.parametrize("arguments", [["inspect"], ["run", "--config"]])
+def test_a_file_that_cannot_be_read_is_one_line(
+    tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in (tmp_path / "absent", tmp_path):
+        with pytest.raises(SystemExit) as ended:
+            main.app([*arguments, str(path)])
+
+        assert ended.value.code == 1
+        error = capsys.readouterr().err
+        assert error.startswith(f"{path}: ")
+        assert error.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [({"fleeet": "x"}, "fleeet"), ({"period_seconds": 0.5}, "period_seconds"), ({"purpose": "fun"}, "purpose")],
