@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment, InferenceFleet, TrainingFleet
-from fleet.capacity_rules import diagnose_fleet
+from fleet.capacity_rules import diagnose_fleet, zone_id_prefix
 from fleet.diagnostics import Diagnostic, refuse
 
 
 def diagnose_environment(environment: Environment) -> Iterator[Diagnostic]:
     """Everything that is wrong with a well-formed environment, and notes."""
     yield from _zones_are_of_the_region(environment)
+    yield from _zone_ids_are_of_the_region(environment)
     for index, fleet in enumerate(environment.fleets):
         place = f"fleets[{index}]"
         if isinstance(fleet, TrainingFleet) and fleet.availability_zone not in environment.network.availability_zones:
@@ -32,6 +33,19 @@ def _zones_are_of_the_region(environment: Environment) -> Iterator[Diagnostic]:
                 zone,
                 f"{zone} is not a zone of {environment.region}",
                 f"use zone names such as {environment.region}a",
+            )
+
+
+def _zone_ids_are_of_the_region(environment: Environment) -> Iterator[Diagnostic]:
+    prefix = zone_id_prefix(environment.region)
+    for zone, zone_id in environment.network.availability_zones.items():
+        if not zone_id.startswith(prefix):
+            yield refuse(
+                "zone-of-another-region",
+                f"network.availability_zones.{zone}",
+                zone_id,
+                f"{zone_id} is not a zone id of {environment.region}",
+                f"its zone ids start with {prefix}",
             )
 
 

@@ -49,7 +49,7 @@ def _is_offered(spec: FleetSpec, known: InstanceType) -> Iterator[Diagnostic]:
             f"it is offered in {', '.join(sorted(known.regions))}",
         )
     elif not known.availability_zone_ids & set(spec.zone_ids):
-        offered = sorted(zone for zone in known.availability_zone_ids if zone.startswith(_zone_prefix(spec)))
+        offered = sorted(zone for zone in known.availability_zone_ids if zone.startswith(zone_id_prefix(spec.region)))
         yield refuse(
             "not-in-zone",
             "availability_zone" if spec.availability_zone else "instance_type",
@@ -59,8 +59,15 @@ def _is_offered(spec: FleetSpec, known: InstanceType) -> Iterator[Diagnostic]:
         )
 
 
-def _zone_prefix(spec: FleetSpec) -> str:
-    return spec.zone_ids[0].partition("-")[0] + "-" if spec.zone_ids else ""
+def zone_id_prefix(region: str) -> str:
+    """How the ids of a region's Availability Zones start: ``use2-az`` in us-east-2, ``apse1-az`` in ap-southeast-1.
+
+    Source: AWS RAM user guide, "Availability Zone IDs for your AWS resources".
+    """
+    *area, direction, number = region.split("-")
+    for word in ("north", "south", "east", "west", "central"):
+        direction = direction.replace(word, word[0])
+    return f"{''.join(area).replace('gov', 'g')}{direction}{number}-az"
 
 
 def _has_efa(spec: FleetSpec, known: InstanceType) -> Iterator[Diagnostic]:

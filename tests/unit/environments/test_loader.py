@@ -58,6 +58,9 @@ MISTAKES = {
         "fleets[0].availability_zone: trn1.32xlarge is not offered in use2-az1 (as of "
         "2026-08-01); in us-east-2 it is offered in use2-az3"
     ),
+    ("us-east-2b: use2-az2", "us-east-2b: use1-az2"): (
+        "network.availability_zones.us-east-2b: use1-az2 is not a zone id of us-east-2; its zone ids start with use2-az"
+    ),
     ("name: trn2-frontier", "name: trn1-pretrain"): (
         "fleets: two fleets are called trn1-pretrain; give each its own name"
     ),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fleet.capacity import FleetRefusedError, InterfaceType, compile_fleet
-from fleet.capacity_rules import diagnose_fleet
+from fleet.capacity_rules import diagnose_fleet, zone_id_prefix
 from fleet.fleet_spec import FleetSpec, MarketKind, Purpose
 
 TRN1 = FleetSpec(
@@ -149,3 +149,16 @@ def test_the_newest_price_of_the_market_counts() -> None:
     block = compile_fleet(replace(TRN1, **BLOCK)).price
     assert block is not None
     assert (block.kind, block.usd_per_hour) == ("capacity-block", 9.532)
+
+
+@pytest.mark.parametrize(
+    ("region", "prefix"),
+    [
+        ("us-east-2", "use2-az"),
+        ("ap-southeast-1", "apse1-az"),
+        ("eu-central-1", "euc1-az"),
+        ("us-gov-west-1", "usgw1-az"),
+    ],
+)
+def test_zone_ids_start_with_their_region(region: str, prefix: str) -> None:
+    assert zone_id_prefix(region) == prefix
