@@ -96,7 +96,9 @@ def money(page: Page) -> str | None:
     if evidence.usd_since is not None and evidence.began is not None:
         text += f", ${evidence.usd_since:,.2f} since {clock(evidence.began)}"
     if price := evidence.price:
-        text += f" (${price.usd_per_hour:,.2f} per node-hour, {price.kind}, {price.source}, as of {price.as_of})"
+        # How the source came by the price is for the log event; a page names the source.
+        source = price.source.partition(" (")[0]
+        text += f" (${price.usd_per_hour:,.2f} per node-hour, {price.kind}, {source}, as of {price.as_of})"
     return text
 
 
