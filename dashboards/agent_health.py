@@ -19,7 +19,7 @@ def rows(environment: Environment) -> list[Row]:
         row(
             per_fleet("Nodes that report", metrics.AGENT_HEARTBEAT, "Sum"),
             per_fleet("Blind nodes", metrics.NODES_BLIND, "Sum"),
-            per_fleet("Age of the last report, oldest node", metrics.REPORT_AGE_SECONDS, "Maximum"),
+            per_fleet("Oldest report", metrics.REPORT_AGE_SECONDS, "Maximum"),
         ),
         row(
             per_fleet("Spool, largest node", metrics.SPOOL_BYTES, "Maximum"),

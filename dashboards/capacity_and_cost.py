@@ -12,8 +12,8 @@ def rows(environment: Environment) -> list[Row]:
     fleets = [fleet.name for fleet in environment.fleets]
     return [
         row(
-            numbers("Paid, dollars an hour", [total(metrics.COST_USD_PER_HOUR, name, fleets, label="paid")]),
-            numbers("Wasted, dollars an hour", [total(metrics.WASTED_USD_PER_HOUR, name, fleets, label="wasted")]),
+            numbers("Paid now, dollars an hour", [total(metrics.COST_USD_PER_HOUR, name, fleets, label="paid")]),
+            numbers("Wasted now, dollars an hour", [total(metrics.WASTED_USD_PER_HOUR, name, fleets, label="wasted")]),
             numbers("Nodes without a job", [total(metrics.NODES_NO_JOB, name, fleets, label="nodes")]),
         ),
         row(

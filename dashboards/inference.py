@@ -62,12 +62,12 @@ def _section(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], nam
         ),
         row(
             graph(
-                "Tensor-engine utilization",
+                "Tensor engines",
                 Unit.PERCENT,
                 [series(metrics.TENSOR_ENGINE_UTILIZATION, "Average", environment, fleet.name)],
             ),
             graph(
-                "NeuronCore utilization",
+                "NeuronCores",
                 Unit.PERCENT,
                 [series(core, statistic, environment, fleet.name, label=statistic) for statistic in ("p50", "Maximum")],
             ),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from dashboards.alarms import FleetAlarms
-from dashboards.widgets import Row, alarm_status, graph, log_table, numbers, row, series, text, total
+from dashboards.widgets import GRAPH_HEIGHT, Row, alarm_status, graph, log_table, numbers, row, series, text, total
 from environments.model import Environment
 from fleet import metrics
 from fleet.alarms import Severity
@@ -17,11 +17,12 @@ def rows(environment: Environment, alarms: Mapping[str, FleetAlarms]) -> list[Ro
     pages = [alarm for group in alarms.values() for alarm in group.notifying(Severity.PAGE)]
     tickets = [alarm for group in alarms.values() for alarm in group.notifying(Severity.TICKET)]
     return [
-        row(alarm_status("Pages", pages), alarm_status("Tickets", tickets)),
+        row(alarm_status("Alarms that page", pages)),
+        row(alarm_status("Alarms that open a ticket", tickets)),
         row(
             graph("Nodes that report", Unit.COUNT, [series(metrics.AGENT_HEARTBEAT, "Sum", name, f) for f in fleets]),
             graph(
-                "Age of the last report, oldest node",
+                "Oldest report",
                 Unit.SECONDS,
                 [series(metrics.REPORT_AGE_SECONDS, "Maximum", name, f) for f in fleets],
             ),
@@ -30,17 +31,17 @@ def rows(environment: Environment, alarms: Mapping[str, FleetAlarms]) -> list[Ro
         ),
         row(
             graph(
-                "Tensor-engine utilization of running jobs",
+                "Tensor engines, running jobs",
                 Unit.PERCENT,
                 [series(metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, "Average", name, f) for f in fleets],
             ),
             graph(
-                "NeuronCore utilization of running jobs",
+                "NeuronCores, running jobs",
                 Unit.PERCENT,
                 [series(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, "Average", name, f) for f in fleets],
             ),
             graph(
-                "Executions completed a minute",
+                "Executions a minute",
                 Unit.COUNT,
                 [series(metrics.EXECUTIONS_COMPLETED, "Sum", name, f) for f in fleets],
             ),
@@ -52,6 +53,7 @@ def rows(environment: Environment, alarms: Mapping[str, FleetAlarms]) -> list[Ro
                     total(metrics.COST_USD_PER_HOUR, name, fleets, label="paid"),
                     total(metrics.WASTED_USD_PER_HOUR, name, fleets, label="wasted"),
                 ],
+                height=GRAPH_HEIGHT,
             ),
             graph(
                 "Wasted dollars an hour",

@@ -26,13 +26,13 @@ def _section(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) -> l
         row(text(f"## {name}\n{fleet.nodes} x {fleet.instance_type}, owner {fleet.owner}")),
         row(
             graph(
-                "Tensor-engine utilization, running",
+                "Tensor engines, running jobs",
                 Unit.PERCENT,
                 [series(tensor_engine, statistic, environment, name, label=statistic) for statistic in _SPREAD],
                 alarms=low if fleet.reports_flops else (),
             ),
             graph(
-                "NeuronCore utilization, running",
+                "NeuronCores, running jobs",
                 Unit.PERCENT,
                 [series(core, statistic, environment, name, label=statistic) for statistic in _SPREAD],
                 alarms=[thresholds["IdleAllocated"]] + ([] if fleet.reports_flops else low),
@@ -54,7 +54,7 @@ def _section(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) -> l
                 ],
             ),
             graph(
-                "Execution latency p99, worst node",
+                "Worst execution p99",
                 Unit.SECONDS,
                 [series(metrics.EXECUTION_LATENCY_P99, "Maximum", environment, name)],
             ),

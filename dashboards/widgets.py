@@ -1,6 +1,7 @@
 """The few shapes that dashboards draw. A row shares its width between its shapes; nobody writes a coordinate."""
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import Final
 
 from aws_cdk import Duration
@@ -16,6 +17,11 @@ from fleet.metrics import MetricSpec, Unit
 COLUMNS: Final = 24
 GRAPH_HEIGHT: Final = 6
 ALARM_COLOR: Final = "#d13212"
+# Tiles that stand side by side in a widget as wide as the page, at the width of a laptop's screen.
+TILES_IN_A_ROW: Final = 5
+
+# Counts need no unit, and amounts of money have it in their title.
+_AXIS_LABELS: Final = {Unit.PERCENT: "%", Unit.SECONDS: "seconds", Unit.BYTES: "bytes"}
 
 # In the order in which they are stacked: work at the bottom, trouble on top.
 _STATES: Final = (
@@ -90,7 +96,9 @@ def graph(
     title: str, unit: Unit, lines: Sequence[cw.IMetric], *, stacked: bool = False, alarms: Sequence[AlarmSpec] = ()
 ) -> Shape:
     """Lines over time with an axis from zero; thresholds are drawn from the alarms that watch them."""
-    axis = cw.YAxisProps(min=0, max=100 if unit is Unit.PERCENT else None, label=unit.value, show_units=False)
+    axis = cw.YAxisProps(
+        min=0, max=100 if unit is Unit.PERCENT else None, label=_AXIS_LABELS.get(unit), show_units=False
+    )
     return lambda width: cw.GraphWidget(
         title=title,
         left=list(lines),
@@ -109,10 +117,10 @@ def node_states(environment: str, fleet: str) -> Shape:
     return graph("Nodes by state", Unit.COUNT, lines, stacked=True)
 
 
-def numbers(title: str, values: Sequence[cw.IMetric]) -> Shape:
+def numbers(title: str, values: Sequence[cw.IMetric], *, height: int = 4) -> Shape:
     """The newest values as numbers, with what they did lately behind them."""
     return lambda width: cw.SingleValueWidget(
-        title=title, metrics=list(values), sparkline=True, set_period_to_time_range=False, width=width, height=4
+        title=title, metrics=list(values), sparkline=True, set_period_to_time_range=False, width=width, height=height
     )
 
 
@@ -122,13 +130,13 @@ def text(markdown: str, *, height: int = 2) -> Shape:
 
 
 def alarm_status(title: str, alarms: Sequence[cw.IAlarm]) -> Shape:
-    """One tile per alarm, those that fire first."""
+    """One tile per alarm, those that fire first; high enough that none is hidden, in a row of its own."""
     return lambda width: cw.AlarmStatusWidget(
         title=title,
         alarms=list(alarms),
         sort_by=cw.AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
         width=width,
-        height=4,
+        height=1 + max(1, ceil(len(alarms) / TILES_IN_A_ROW)),
     )
 
 

@@ -77,7 +77,7 @@ class DashboardsPage:
             "environment": self._environment,
             "endpoint": self._cloud.endpoint,
             "now": int(((status or {}).get("now") or self._now()) * 1000),
-            "dashboards": [{"name": name, "title": _title(name.removeprefix(prefix))} for name in names],
+            "dashboards": [{"name": name, "title": _title(name.removeprefix(prefix))} for name in _in_order(names)],
             "alarms": panels.alarm_summary(self._cloud, self._environment),
             "inbox": None if inbox is None else inbox.get("messages", []),
         }
@@ -128,6 +128,11 @@ def _runbook(key: str) -> Response:
     text = panels.text_widget({"markdown": path.read_text(encoding="utf-8")})["html"]
     template = (STATIC / "runbook.html").read_text(encoding="utf-8")
     return HTMLResponse(template.replace("{title}", escape(key)).replace("{text}", text))
+
+
+def _in_order(names: list[str]) -> list[str]:
+    """The dashboard of the person on call first, then by name."""
+    return sorted(names, key=lambda name: (not name.endswith("-operator"), name))
 
 
 def _title(audience: str) -> str:

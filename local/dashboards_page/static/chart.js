@@ -4,6 +4,7 @@ import { dayAndClock, figure, lastValue } from "./format.js";
 const LIGHT = ["#2f6fde", "#12918a", "#c98a12", "#d4553f", "#7a5fd3", "#4f9136", "#c44d8e", "#66788c"];
 const DARK = ["#6ea0f5", "#3cc4ba", "#e5b04a", "#f2836c", "#a78ff0", "#83c466", "#e884b8", "#97a9bd"];
 
+const LEGEND_GAP = 8, LEGEND_ROW = 18 + LEGEND_GAP, LEGEND_ROWS = 3;
 const FONT = getComputedStyle(document.body).fontFamily;
 
 export const isDark = () => document.documentElement.dataset.theme === "dark";
@@ -15,7 +16,7 @@ const variable = (name) => getComputedStyle(document.documentElement).getPropert
 export function draw(holder, data, range) {
   const chart = echarts.getInstanceByDom(holder) || echarts.init(holder, null, { renderer: "canvas" });
   chart.group = "page";
-  chart.setOption(option(data, range), { notMerge: true });
+  chart.setOption(option(data, range, holder.clientWidth), { notMerge: true });
   chart.resize();
   holder.setAttribute("role", "img");
   holder.setAttribute("aria-label", describe(data));
@@ -26,19 +27,21 @@ export function describe(data) {
   return parts.length ? `Newest values. ${parts.join("; ")}` : "No data";
 }
 
-function option(data, range) {
+function option(data, range, width) {
   const ink = { color: variable("--muted"), fontFamily: FONT, fontSize: 11 };
   const hasRight = data.series.some((series) => series.axis === "right");
   const stacks = data.stacked ? union(data.series) : null;
   // A layer that is empty all the time would only push the others out of the legend.
   const named = data.series.filter((series) => !stacks || series.points.some((point) => point[1])).map((series) => series.label);
+  const lines = data.legend === "hidden" ? 0 : legendRows(named, width);
+  const rows = lines > LEGEND_ROWS ? 1 : lines;
   return {
     animation: false,
     useUTC: true,
-    grid: { left: 8, right: hasRight ? 8 : 14, top: data.thresholds.length ? 18 : 12, bottom: 28, containLabel: true },
+    grid: { left: 8, right: hasRight ? 8 : 14, top: data.thresholds.length ? 18 : 12, bottom: 2 + LEGEND_ROW * rows, containLabel: true },
     legend: {
-      show: data.legend !== "hidden", data: named, type: "scroll", bottom: 0, left: 4, icon: "roundRect", itemWidth: 10, itemHeight: 4,
-      itemGap: 12, textStyle: { ...ink, lineHeight: 18, height: 18 }, pageIconSize: 9, pageTextStyle: ink, pageIconColor: variable("--muted"), pageIconInactiveColor: variable("--line"),
+      show: data.legend !== "hidden", data: named, type: lines > LEGEND_ROWS ? "scroll" : "plain", bottom: 0, left: 4, icon: "roundRect", itemWidth: 10, itemHeight: 4,
+      itemGap: LEGEND_GAP, width: width - 24, textStyle: { ...ink, lineHeight: 18, height: 18 }, pageIconSize: 9, pageTextStyle: ink, pageIconColor: variable("--muted"), pageIconInactiveColor: variable("--line"),
     },
     tooltip: {
       trigger: "axis", confine: true, order: "valueDesc", backgroundColor: variable("--card"), borderColor: variable("--line"),
@@ -51,13 +54,30 @@ function option(data, range) {
       axisTick: { show: false }, axisLabel: { ...ink, hideOverlap: true, formatter: { hour: "{HH}:{mm}", minute: "{HH}:{mm}", day: "{MM}-{dd}" } },
       splitLine: { show: false },
     },
-    yAxis: [axis(data.axes.left, ink), ...(hasRight ? [{ ...axis(data.axes.right, ink), splitLine: { show: false } }] : [])],
+    yAxis: [axis(data.axes.left, ink, data.series), ...(hasRight ? [{ ...axis(data.axes.right, ink, data.series), splitLine: { show: false } }] : [])],
     series: data.series.map((series, index) => line(series, index, stacks)).concat(thresholds(data, range)),
   };
 }
 
-function axis(settings, ink) {
+// How many rows the names take: the chart leaves them room, because a name that is cut off says nothing.
+function legendRows(names, width) {
+  const pen = legendRows.pen ||= document.createElement("canvas").getContext("2d");
+  pen.font = `11px ${FONT}`;
+  let rows = names.length ? 1 : 0, used = 0;
+  for (const name of names) {
+    const needed = pen.measureText(name).width + 15 + LEGEND_GAP;
+    if (used && used + needed > width - 24) [rows, used] = [rows + 1, 0];
+    used += needed;
+  }
+  return rows;
+}
+
+// Nodes and errors come in whole numbers, and so do the marks of their axis.
+const areWhole = (series) => series.every(({ points }) => points.every((point) => Number.isInteger(point[1] ?? 0)));
+
+function axis(settings, ink, series) {
   return {
+    minInterval: areWhole(series) ? 1 : 0,
     type: "value", min: settings?.min ?? undefined, max: settings?.max ?? undefined,
     // With both ends given, quarters: ECharts would round the steps and squeeze the last one.
     interval: settings?.min !== undefined && settings?.max !== undefined ? (settings.max - settings.min) / 4 : undefined,
@@ -99,10 +119,10 @@ function thresholds(data, range) {
     return {
       // The unseen line stretches the axis to the threshold, which a mark alone does not.
       type: "line", data: [[range.start, threshold.value], [range.end, threshold.value]], name: "", silent: true, symbol: "none",
-      lineStyle: { opacity: 0 }, tooltip: { show: false }, yAxisIndex: threshold.axis === "right" ? 1 : 0,
+      z: 9, lineStyle: { opacity: 0 }, tooltip: { show: false }, yAxisIndex: threshold.axis === "right" ? 1 : 0,
       markLine: {
         symbol: "none", silent: true, lineStyle: { color, type: [5, 4], width: 1.2 },
-        label: { position: "insideEndTop", color, fontSize: 10.5, fontFamily: FONT, formatter: threshold.label || figure(threshold.value) },
+        label: { position: "insideEndTop", color, fontSize: 10.5, fontFamily: FONT, backgroundColor: variable("--card"), padding: [0, 3], formatter: threshold.label || figure(threshold.value) },
         data: [{ yAxis: threshold.value }],
       },
     };

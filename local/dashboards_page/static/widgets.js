@@ -8,8 +8,8 @@ export function frame(widget, index) {
   box.style.gridColumn = `${widget.x === null ? "auto" : widget.x + 1} / span ${widget.width}`;
   box.style.gridRow = `${widget.y === null ? "auto" : widget.y + 1} / span ${widget.height}`;
   if (widget.title) {
-    const unit = widget.unit ? element("small", {}, ` ${widget.unit}`) : null;
-    box.append(element("h2", { title: widget.title }, widget.title, unit));
+    const unit = widget.unit ? element("small", {}, widget.unit) : null;
+    box.append(element("h2", { title: widget.title }, element("span", {}, widget.title), unit));
   }
   box.append(element("div", { class: "body" }, element("p", { class: "note" }, "…")));
   return box;
@@ -40,7 +40,7 @@ function forget(body) {
 function metric(body, data, range) {
   const hasData = data.series.some((series) => lastValue(series) !== null);
   if (data.view === "singleValue") {
-    body.replaceChildren(values(data.series));
+    body.replaceChildren(values(data.series, data.sparkline));
   } else if (!hasData) {
     forget(body);
     body.replaceChildren(note("No data in this time range"));
@@ -51,11 +51,28 @@ function metric(body, data, range) {
   }
 }
 
-function values(series) {
+// The way to the newest value, without axes: the number says how much, the line whether it grew.
+function sparkline(points, color) {
+  const measured = points.filter(([, value]) => value !== null);
+  if (measured.length < 2) return null;
+  const [first, last] = [measured[0][0], measured.at(-1)[0]];
+  const top = Math.max(...measured.map(([, value]) => value)) || 1;
+  const at = ([moment, value]) => `${(200 * (moment - first) / (last - first)).toFixed(1)},${(39 - 37 * value / top).toFixed(1)}`;
+  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  for (const [name, value] of Object.entries({ viewBox: "0 0 200 40", preserveAspectRatio: "none", class: "sparkline", "aria-hidden": "true" })) picture.setAttribute(name, value);
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
+  line.setAttribute("points", measured.map(at).join(" "));
+  line.style.stroke = color;
+  picture.append(line);
+  return picture;
+}
+
+function values(series, hasSparkline) {
   const shown = series.map((one, index) => {
     const dot = element("i", { "aria-hidden": "true" });
     dot.style.color = colorOf(one, index);
-    return element("div", { class: "value" }, element("b", {}, figure(lastValue(one))), element("span", {}, dot, one.label));
+    return element("div", { class: "value" }, element("b", {}, figure(lastValue(one))), element("span", {}, dot, one.label),
+      hasSparkline ? sparkline(one.points, colorOf(one, index)) : null);
   });
   return shown.length ? element("div", { class: "values" }, ...shown) : note("No data in this time range");
 }

@@ -5,8 +5,9 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_cloudwatch as cw
 
-from dashboards.widgets import graph, row, rows_of, series, text, total
+from dashboards.widgets import alarm_status, graph, row, rows_of, series, text, total
 from fleet import metrics
 from fleet.alarms import AlarmSettings, AlarmSpec, fleet_alarms
 from fleet.metrics import Unit
@@ -67,3 +68,15 @@ def test_text_is_markdown() -> None:
     (widget,) = drawn(row(text("**bold**")))
 
     assert json.dumps(widget["properties"]) == '{"markdown": "**bold**"}'
+
+
+@pytest.mark.parametrize(("alarms", "height"), [(0, 2), (5, 2), (6, 3), (17, 5)])
+def test_an_alarm_widget_is_high_enough_for_every_tile(alarms: int, height: int) -> None:
+    scope = cdk.Stack(cdk.App(), "Alarms")
+    tiles = [
+        cw.Alarm.from_alarm_arn(scope, str(index), f"arn:aws:cloudwatch:us-east-2:111122223333:alarm:a{index}")
+        for index in range(alarms)
+    ]
+    (widget,) = drawn(row(alarm_status("Alarms", tiles)))
+
+    assert widget["height"] == height
