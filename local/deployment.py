@@ -53,6 +53,7 @@ class CdkApp:
         self._directory = directory
         self._process_environment = process_environment
         self._assembly = directory / "cdk.out"
+        self._running: subprocess.Popen[bytes] | None = None
 
     def synthesize(self) -> None:
         """Write the cloud assembly."""
@@ -70,10 +71,15 @@ class CdkApp:
             "--method", "direct", "--progress", "events",
         )  # fmt: skip
 
+    def abandon(self) -> None:
+        """End the command that runs in another thread, if one does."""
+        if self._running is not None:
+            stop(self._running)
+
     def _cdk(self, command: str, *arguments: str) -> None:
         log_file = self._directory / f"cdk-{command}.log"
         with log_file.open("wb") as log:
-            process = subprocess.Popen(
+            process = self._running = subprocess.Popen(
                 ["cdk", command, *arguments, "--no-notices", "--no-version-reporting"],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -99,10 +105,15 @@ def deploy(
     app = CdkApp(environment, directory, dict(os.environ))
     with ThreadPoolExecutor(1) as background, steps.step("Start the embedded AWS, synthesize the stacks") as step:
         synthesis = background.submit(app.synthesize)
-        emulator.wait_until_ready()
-        if virtual_start is not None:
-            emulator.control.set_clock(virtual_start)
-        synthesis.result()
+        try:
+            emulator.wait_until_ready()
+            if virtual_start is not None:
+                emulator.control.set_clock(virtual_start)
+            synthesis.result()
+        except BaseException:
+            # Else the end of the context would wait until the synthesis has ended by itself.
+            app.abandon()
+            raise
         step.note(emulator.control.endpoint_url)
     with steps.step("Bootstrap the account"):
         app.bootstrap()

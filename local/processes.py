@@ -3,12 +3,14 @@
 import os
 import signal
 import subprocess
+import time
 from contextlib import suppress
 from typing import Final
 
 import psutil
 
 _PATIENCE_SECONDS: Final = 5.0
+_POLL_SECONDS: Final = 0.02
 
 
 def stop(process: subprocess.Popen[bytes], patience: float = _PATIENCE_SECONDS) -> None:
@@ -31,11 +33,29 @@ def end_all(processes: list[psutil.Process], patience: float) -> None:
     for process in processes:
         with suppress(psutil.Error):
             process.terminate()
-    _, alive = psutil.wait_procs(processes, timeout=patience)
+    alive = _still_running(processes, patience)
     for process in alive:
         with suppress(psutil.Error):
             process.kill()
-    psutil.wait_procs(alive, timeout=patience)
+    _still_running(alive, patience)
+
+
+def _still_running(processes: list[psutil.Process], patience: float) -> list[psutil.Process]:
+    """Those that have not ended after ``patience`` seconds.
+
+    A zombie counts as ended: where process 1 reaps nobody, as in many containers, a grandchild stays one.
+    """
+    deadline = time.monotonic() + patience
+    while (alive := [process for process in processes if _runs(process)]) and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    return alive
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
 
 
 def _of(pid: int) -> list[psutil.Process]:
