@@ -61,7 +61,8 @@ def _failures_in_one_line() -> Iterator[None]:
     def interrupted(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupted)
+    # SIGINT too: a program that a script starts in the background inherits it ignored.
+    before = {number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     except KeyboardInterrupt:
@@ -70,4 +71,5 @@ def _failures_in_one_line() -> Iterator[None]:
     except EXPECTED as error:
         refuse(explain(error))
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
