@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.collectors.jobs import Job
+from agents.collectors.layout import Layout
 from agents.config import AgentConfig
-from agents.layout import Layout
 from agents.minute import Figures
 from fleet.node_state import Verdict
 

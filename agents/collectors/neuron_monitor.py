@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from agents.layout import Layout
+from agents.collectors.layout import Layout
 from agents.monitor.report import CoreRates, Executions, Report, Runtime
 
 # The first report covers about half a millisecond: its rates mean nothing.

@@ -14,7 +14,7 @@ from agents.monitor.parse import parse
 from agents.monitor.report import Ecc
 from agents.monitor.supervisor import Supervisor
 from agents.pipeline import Pipeline, Surroundings
-from agents.publisher import Publisher
+from agents.sinks.publisher import Publisher
 from agents.spool import Spool
 from fleet.node_state import NodeState
 from tests.support import agents, samples

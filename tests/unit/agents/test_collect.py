@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agents import layout
+from agents.collectors import layout
 from agents.collectors.neuron_monitor import NodeSample, sample
 from agents.monitor.parse import UnreadableLineError, parse
 from tests.support import samples

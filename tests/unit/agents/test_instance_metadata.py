@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from agents.instance_metadata import instance_id
+from agents.collectors.instance_metadata import instance_id
 
 
 class _Metadata(BaseHTTPRequestHandler):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents import layout
+from agents.collectors import layout
 from agents.monitor.report import Hardware
 from tests.support.samples import GIB
 

@@ -16,7 +16,7 @@ from agents.monitor.process import MonitorMissingError
 from agents.monitor.supervisor import Supervisor
 from agents.node_agent import NodeAgent
 from agents.pipeline import Pipeline
-from agents.publisher import Publisher
+from agents.sinks.publisher import Publisher
 from agents.spool import Spool
 from agents.state_file import StateFile
 from tests.support import agents, samples

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.batch import Batch
-from agents.publisher import Publisher
+from agents.sinks.publisher import Publisher
 from agents.sinks.sink import SinkError, SinkRejectedError
 from agents.spool import Spool
 from tests.support.agents import MINUTE
