@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable
 
-from agents import layout
+from agents.collectors import layout
 from agents.collectors.neuron_monitor import sample
 from agents.minute import Minute
 from agents.monitor.parse import parse

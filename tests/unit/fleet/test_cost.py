@@ -21,7 +21,8 @@ from fleet.node_state import NodeState
         (NodeState.NO_JOB, None, None, 20.0),
         (NodeState.COMPILING, 0.0, 0.0, None),
         (NodeState.BLIND, None, None, None),
-        (NodeState.FAULT, 0.0, 0.0, None),
+        # Work on damaged hardware has to be done again, however busy it looks.
+        (NodeState.FAULT, 30.0, 90.0, 20.0),
     ],
 )
 def test_waste_is_what_utilization_misses_of_its_target(
