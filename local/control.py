@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-_QUICK_SECONDS: Final = 5.0
+_QUICK_SECONDS: Final = 15.0
 # Setting the clock ends when every alarm has been looked at and every notification delivered.
 _CLOCK_SECONDS: Final = 120.0
 

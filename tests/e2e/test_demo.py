@@ -15,7 +15,8 @@ import pytest
 from local.deployment import missing_tools
 
 COMMAND = [sys.executable, "-m", "cli", "local", "demo", "--once"]
-LIMIT_SECONDS = 180.0
+# Generous: a busy machine takes several times as long, and only a demo that hangs is to fail for it.
+LIMIT_SECONDS = 600.0
 
 pytestmark = pytest.mark.skipif(
     missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
@@ -61,7 +62,7 @@ class Demo:
         return found
 
     def left_behind(self) -> list[psutil.Process]:
-        _, alive = psutil.wait_procs(list(self.seen.values()), timeout=5)
+        _, alive = psutil.wait_procs(list(self.seen.values()), timeout=30)
         return alive
 
 
@@ -73,7 +74,7 @@ def demo(directory: Path) -> Iterator[Demo]:
     finally:
         if not run.ended():
             os.kill(run.process.pid, signal.SIGINT)
-            run.process.wait(30)
+            run.process.wait(120)
 
 
 def test_the_demo_ends_by_itself_with_the_expected_pages(tmp_path: Path) -> None:

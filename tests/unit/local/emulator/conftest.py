@@ -53,4 +53,4 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
     running = start_emulator(tmp_path_factory.mktemp("emulator"))
     yield running
     running.process.terminate()
-    running.process.wait(timeout=15)
+    running.process.wait(timeout=60)

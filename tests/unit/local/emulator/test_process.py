@@ -19,7 +19,7 @@ def test_a_taken_port_is_one_line_and_exit_code_1(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         command = [sys.executable, "-m", "local.emulator", "--port", str(port), "--state-directory", str(tmp_path)]
 
-        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
 
     assert ended.returncode == 1
     assert ended.stderr == f"port {port} on 127.0.0.1: Address already in use; choose another with --port\n"
@@ -41,8 +41,8 @@ def test_it_ends_with_its_parent_and_leaves_no_lambda_worker_behind(tmp_path: Pa
     assert psutil.pid_exists(worker)
 
     parent.kill()
-    parent.wait(timeout=5)
+    parent.wait(timeout=60)
 
-    assert emulator.process.wait(timeout=15) == 0
+    assert emulator.process.wait(timeout=60) == 0
     assert not psutil.pid_exists(worker)
     assert os.listdir(tmp_path / "tmp") == []  # noqa: PTH208  names are enough
