@@ -20,7 +20,7 @@ ARGUMENTS: Final = (
     # Virtual milliseconds: they stand still while the page waits for its data.
     "--virtual-time-budget=4000",
 )
-LIMIT_SECONDS: Final = 60
+LIMIT_SECONDS: Final = 180
 
 
 def screenshot(url: str, path: Path, *, theme: str = "light", size: tuple[int, int] = (1600, 1000)) -> None:

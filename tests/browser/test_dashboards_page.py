@@ -12,6 +12,7 @@ from local.dashboards_page.app import create_app
 from local.dashboards_page.cloud import Cloud
 from local.dashboards_page.screenshot import screenshot
 from local.dashboards_page.server import serving
+from tests.browser.conftest import PATIENCE_MILLISECONDS
 from tests.support.dashboards import OPERATOR, FakeCloudWatch, fake_cloud
 
 pytestmark = pytest.mark.browser
@@ -25,6 +26,7 @@ def opened(browser: Browser, cloud: Cloud, scheme: str = "light") -> Iterator[tu
         context = browser.new_context(
             viewport={"width": 1500, "height": 1000}, color_scheme="dark" if scheme == "dark" else "light"
         )
+        context.set_default_timeout(PATIENCE_MILLISECONDS)
         page = context.new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))

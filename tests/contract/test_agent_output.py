@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.aggregate import metric_data
@@ -91,7 +91,7 @@ surroundings = st.builds(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.lists(st.sampled_from(SHAPES[1:]), max_size=3), surroundings), max_size=8))
 def test_no_sequence_publishes_when_running_outside_running_or_a_zero_for_missing(
     sequence: list[tuple[list[Json], Surroundings]],

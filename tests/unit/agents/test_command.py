@@ -48,7 +48,7 @@ def test_the_command_measures_until_it_is_told_to_stop_and_publishes_what_it_has
                 if "first readable report" in line:
                     break
             process.send_signal(signal.SIGTERM)
-            output, _ = process.communicate(timeout=20)
+            output, _ = process.communicate(timeout=60)
         finally:
             process.kill()
 

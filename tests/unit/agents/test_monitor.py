@@ -124,16 +124,16 @@ def started(folder: Path, body: str) -> tuple[MonitorProcess, "queue.Queue[Monit
     events: queue.Queue[MonitorEvent] = queue.Queue()
     process = MonitorProcess(program(folder, body), folder / "settings.json", events)
     process.start()
-    assert isinstance(events.get(timeout=5), MonitorStarted)
+    assert isinstance(events.get(timeout=30), MonitorStarted)
     return process, events
 
 
 def test_each_line_is_one_event_however_long_and_the_end_comes_last(tmp_path: Path) -> None:
     _, events = started(tmp_path, "print('x' * 500_000); sys.stdout.write('cut'); sys.stdout.flush(); sys.exit(3)")
 
-    assert events.get(timeout=5) == MonitorLine(b"x" * 500_000 + b"\n")
-    assert events.get(timeout=5) == MonitorLine(b"cut")
-    assert events.get(timeout=5) == MonitorExited(3)
+    assert events.get(timeout=30) == MonitorLine(b"x" * 500_000 + b"\n")
+    assert events.get(timeout=30) == MonitorLine(b"cut")
+    assert events.get(timeout=30) == MonitorExited(3)
     assert events.empty()
 
 
@@ -145,28 +145,28 @@ def test_the_settings_are_passed_and_the_environment_goes_through(
     _, events = started(tmp_path, "print(sys.argv[1:], os.environ['SCENARIO'], os.getpgid(0) == os.getpid())")
 
     expected = f"['-c', '{tmp_path}/settings.json'] stall True\n"
-    assert events.get(timeout=5) == MonitorLine(expected.encode())
+    assert events.get(timeout=30) == MonitorLine(expected.encode())
 
 
 def test_a_chatty_error_stream_does_not_block_it(tmp_path: Path) -> None:
     _, events = started(tmp_path, "sys.stderr.write('noise\\n' * 50_000); print('done')")
 
-    assert events.get(timeout=10) == MonitorLine(b"done\n")
-    assert events.get(timeout=5) == MonitorExited(0)
+    assert events.get(timeout=30) == MonitorLine(b"done\n")
+    assert events.get(timeout=30) == MonitorExited(0)
 
 
 def test_stop_ends_it_gently_and_then_by_force(tmp_path: Path) -> None:
     gentle, events = started(tmp_path, "print('up', flush=True); signal.pause()")
-    events.get(timeout=5)
+    events.get(timeout=30)
     gentle.stop()
-    assert events.get(timeout=5) == MonitorExited(-15)
+    assert events.get(timeout=30) == MonitorExited(-15)
 
     stubborn, events = started(
         tmp_path, "signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True)\nwhile True: signal.pause()"
     )
-    events.get(timeout=5)
+    events.get(timeout=30)
     stubborn.stop(grace=0.1)
-    assert events.get(timeout=5) == MonitorExited(-9)
+    assert events.get(timeout=30) == MonitorExited(-9)
 
 
 def test_a_helper_that_holds_the_pipe_ends_with_its_group(tmp_path: Path) -> None:
@@ -178,12 +178,12 @@ if os.fork() == 0:
 signal.pause()
 """
     process, events = started(tmp_path, body)
-    assert events.get(timeout=5) == MonitorLine(b"helper\n")
+    assert events.get(timeout=30) == MonitorLine(b"helper\n")
 
     process.stop(grace=1)
 
     # The exit is told only when nobody holds the pipe any more.
-    assert events.get(timeout=5) == MonitorExited(-15)
+    assert events.get(timeout=30) == MonitorExited(-15)
 
 
 def test_a_program_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
