@@ -183,11 +183,6 @@ def test_a_fleet_may_bring_its_own_image() -> None:
 
     app = cdk.App(context=cdk_context())
     stage = Platform(app, "staging", environment=environment)
-    parameters = {
-        name: body["Default"]
-        for stack in (stage.capacity, stage.training)
-        for name, body in Template.from_stack(stack).to_json()["Parameters"].items()
-        if body["Type"] == "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>"
-    }
-
-    assert sorted(parameters.values()).count("/our/efa-image") == 2
+    for stack in (stage.capacity, stage.training):
+        parameters = Template.from_stack(stack).to_json()["Parameters"].values()
+        assert "/our/efa-image" in [parameter["Default"] for parameter in parameters]

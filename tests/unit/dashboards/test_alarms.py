@@ -42,11 +42,18 @@ def with_market(kind: str) -> Environment:
     return environment.model_copy(update={"fleets": (training.model_copy(update={"market": markets[kind]}),)})
 
 
-@pytest.mark.parametrize("kind", ["reservation", "capacity-block", "on-demand"])
-def test_no_training_fleet_is_missed_between_its_jobs(kind: str) -> None:
-    environment = with_market(kind)
+def test_a_training_fleet_that_is_paid_by_the_hour_is_not_missed_between_its_jobs() -> None:
+    environment = with_market("on-demand")
 
     assert alarm_settings(environment, environment.fleets[0]).minimum_nodes == 0
+
+
+@pytest.mark.parametrize("kind", ["reservation", "capacity-block"])
+def test_a_training_fleet_that_is_paid_for_anyway_keeps_its_nodes_and_is_missed(kind: str) -> None:
+    environment = with_market(kind)
+    (fleet,) = environment.fleets
+
+    assert alarm_settings(environment, fleet).minimum_nodes == fleet.nodes > 0
 
 
 def test_silence_is_no_incident_until_a_new_fleet_has_booted(alarms: dict[str, dict[str, Any]]) -> None:
