@@ -29,13 +29,20 @@ _Measured = Iterator[tuple[MetricSpec, _Shape]]
 
 def metric_data(entry: NodeMinute) -> tuple[Datum, ...]:
     """The minute's datums, fleet set and job set."""
-    return tuple(_datums(entry, [*_work(entry), *_money(entry), *_faults(entry), *_states(entry), *_own(entry)]))
+    measured = [*_work(entry), *_money(entry), *_faults(entry), *_collected(entry), *_states(entry), *_own(entry)]
+    return (*_datums(entry, entry.job.job_id if entry.job else None, measured), *_of_jobs(entry))
 
 
-def _datums(entry: NodeMinute, measured: Iterable[tuple[MetricSpec, _Shape]]) -> Iterator[Datum]:
+def _of_jobs(entry: NodeMinute) -> Iterator[Datum]:
+    for job_id, figures in entry.collected.job_metrics.items():
+        measured = [(spec, {"Value": float(value)}) for spec, value in figures.items()]
+        yield from _datums(entry, job_id, measured)
+
+
+def _datums(entry: NodeMinute, job_id: str | None, measured: Iterable[tuple[MetricSpec, _Shape]]) -> Iterator[Datum]:
     values = {metrics.ENVIRONMENT: entry.node.config.environment, metrics.FLEET: entry.node.config.fleet}
-    if entry.job is not None:
-        values[metrics.JOB_ID] = entry.job.job_id
+    if job_id is not None:
+        values[metrics.JOB_ID] = job_id
     timestamp = iso(entry.minute)
     for spec, shape in measured:
         for names in spec.dimension_sets:
@@ -79,8 +86,13 @@ def _money(entry: NodeMinute) -> _Measured:
 
 
 def _faults(entry: NodeMinute) -> _Measured:
-    count = sum(seen.count for seen in entry.figures.hardware_errors)
+    count = sum(seen.count for seen in (*entry.figures.hardware_errors, *entry.collected.hardware_errors))
     yield from _value(metrics.HARDWARE_ERRORS, count if count or entry.figures.hardware_measured else None)
+
+
+def _collected(entry: NodeMinute) -> _Measured:
+    for spec, value in entry.collected.metrics.items():
+        yield from _value(spec, value)
 
 
 def _states(entry: NodeMinute) -> _Measured:

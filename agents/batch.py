@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.collectors.jobs import Job
+from agents.collectors.collector import Contribution
+from agents.collectors.job import Job
 from agents.collectors.layout import Layout
 from agents.config import AgentConfig
 from agents.minute import Figures
@@ -52,6 +53,7 @@ class NodeMinute:
     wasted_usd_per_hour: float | None
     own: SelfFigures
     problems: tuple[str, ...]
+    collected: Contribution
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,10 @@ class PriceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Everything that the agent is told. Empty ``node`` and ``instance_type`` are found on the node itself."""
+    """Everything that the agent is told. Empty ``node`` and ``instance_type`` are found on the node itself.
+
+    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none.
+    """
 
     environment: Text
     fleet: Text
@@ -42,6 +45,11 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     run_directory: str = "/run/neuron-fleet"
     spool_directory: str = "/var/lib/neuron-fleet/spool"
     proc: str = "/proc"
+    sysfs: str = "/sys"
+    kernel_log: str = "/dev/kmsg"
+    compile_cache: str = "/var/tmp/neuron-compile-cache"  # noqa: S108 - where the compiler keeps it
+    statsd_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8125
+    instance_metadata: str = "http://169.254.169.254/latest"
     log_group: Text
 
 

@@ -46,13 +46,14 @@ def log_event(entry: NodeMinute) -> Event:
         "_aws": {"Timestamp": entry.minute * 1000, "CloudWatchMetrics": []},
     }
     event.update(_work(entry) if verdict.state is not NodeState.BLIND else {})
+    event.update(entry.collected.event)
     return {name: value for name, value in event.items() if value is not None}
 
 
 def _hardware_errors(entry: NodeMinute) -> list[dict[str, Any]] | None:
     errors = [
         {"kind": seen.error.kind, "action": seen.error.action.value, "device": seen.device, "count": seen.count}
-        for seen in entry.figures.hardware_errors
+        for seen in (*entry.figures.hardware_errors, *entry.collected.hardware_errors)
     ]
     # No errors is something to say only of counters that were read.
     return errors if errors or entry.figures.hardware_measured else None

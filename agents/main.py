@@ -14,26 +14,14 @@ from typing import Annotated
 
 import typer
 
+from agents import assemble
 from agents.clock import Clock, SystemClock
-from agents.collectors.host import HostReader
-from agents.collectors.instance_metadata import instance_id
-from agents.collectors.jobs import JobFinder
 from agents.config import AgentConfig, ConfigError
 from agents.config import read as read_config
 from agents.inspect import inspect as inspect_file
-from agents.monitor import settings
 from agents.monitor.events import MonitorEvent
-from agents.monitor.process import MonitorProcess
-from agents.monitor.supervisor import Supervisor
-from agents.node_agent import NodeAgent
-from agents.pipeline import Pipeline
-from agents.sinks.cloudwatch import CloudWatchSink
-from agents.sinks.emf_logs import EmfLogsSink
-from agents.sinks.publisher import Publisher
 from agents.sinks.sink import Sink
 from agents.sinks.stdout import StdoutSink
-from agents.spool import Spool
-from agents.state_file import StateFile
 from fleet.metrics import PERIOD_SECONDS
 
 # Five minutes of reports at the usual period; the largest seen are half a megabyte.
@@ -92,23 +80,8 @@ def run(config: AgentConfig, clock: Clock, stop: threading.Event, sinks: Sequenc
     """The agent, on ``clock``, until ``stop`` is set. ``sinks`` default to AWS."""
     # When the loop cannot keep up, neuron-monitor's pipe fills, and not the node's memory.
     events: queue.Queue[MonitorEvent] = queue.Queue(_EVENTS)
-    run_directory = Path(config.run_directory)
-    node = config.node or instance_id()
-    monitor_settings = settings.write(run_directory, config.period_seconds)
-    process = MonitorProcess(Path(config.neuron_monitor), monitor_settings, events)
-    if sinks is None:
-        sinks = (CloudWatchSink(config.region), EmfLogsSink(config.region, config.log_group))
-    spool = Spool(Path(config.spool_directory), tuple(sink.name for sink in sinks))
-    host = HostReader(Path(config.proc), run_directory)
-    state_file = StateFile(Path(config.spool_directory) / "state.json", host.boot_id())
-    agent = NodeAgent(
-        pipeline=Pipeline(config, node, clock.now(), memory=state_file.load()),
-        supervisor=Supervisor(process, config.period_seconds, node),
-        publisher=Publisher(spool, sinks, clock.now),
-        host=host,
-        jobs=JobFinder(run_directory / "jobs", Path(config.proc)),
-        state_file=state_file,
-    )
+    process = assemble.monitor(config, events)
+    agent = assemble.agent(config, clock, process, assemble.aws_sinks(config) if sinks is None else sinks)
     try:
         agent.run(clock, events, stop)
     finally:

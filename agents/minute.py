@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from agents.collectors.ecc import SeenError
 from agents.collectors.layout import Layout
 from agents.collectors.neuron_monitor import NodeSample
+from agents.collectors.seen_error import SeenError
 from agents.monitor.report import Ecc
 
 _FULL: Final = 100.0

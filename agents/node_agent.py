@@ -8,8 +8,8 @@ from typing import Final
 from agents.aggregate import metric_data
 from agents.batch import Batch, SelfFigures
 from agents.clock import Clock
-from agents.collectors.host import HostReader
-from agents.collectors.jobs import JobFinder
+from agents.collectors.collector import Request
+from agents.collectors.pool import CollectorPool
 from agents.collectors.self_usage import SelfUsage
 from agents.log_event import log_event
 from agents.monitor.events import MonitorEvent, MonitorLine
@@ -31,15 +31,13 @@ class NodeAgent:
         pipeline: Pipeline,
         supervisor: Supervisor,
         publisher: Publisher,
-        host: HostReader,
-        jobs: JobFinder,
+        collectors: CollectorPool,
         state_file: StateFile,
     ) -> None:
         self._pipeline = pipeline
         self._supervisor = supervisor
         self._publisher = publisher
-        self._host = host
-        self._jobs = jobs
+        self._collectors = collectors
         self._state_file = state_file
         self._usage = SelfUsage()
         self._minute = 0
@@ -86,7 +84,7 @@ class NodeAgent:
 
     def _close(self, end: float, now: float) -> None:
         entry = self._pipeline.close(
-            self._minute, end, self._publisher.spool.next_sequence(), self._surroundings(), self._own_figures()
+            self._minute, end, self._publisher.spool.next_sequence(), self._surroundings(now), self._own_figures()
         )
         self._state_file.save(entry.verdict.memory)
         if entry.verdict.state.value != self._state:
@@ -96,10 +94,9 @@ class NodeAgent:
         batch = Batch(self._minute, entry.seq, stream, metric_data(entry), log_event(entry))
         self._publisher.publish(batch, now)
 
-    def _surroundings(self) -> Surroundings:
-        view = self._host.read()
-        job, problems = self._jobs.find((*self._pipeline.pids, *view.compilers))
-        return Surroundings(view, job, self._supervisor.problem, self._host.boot_id(), problems)
+    def _surroundings(self, now: float) -> Surroundings:
+        collected = self._collectors.collect(Request(now, self._pipeline.pids))
+        return Surroundings(collected, self._supervisor.problem)
 
     def _own_figures(self) -> SelfFigures:
         cpu, rss = self._usage.read()

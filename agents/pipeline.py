@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from agents.batch import Node, NodeMinute, SelfFigures
 from agents.collectors import ecc, neuron_monitor
 from agents.collectors import layout as node_layout
-from agents.collectors.host import HostView
-from agents.collectors.jobs import UNATTRIBUTED, Job
+from agents.collectors.collector import Contribution
+from agents.collectors.job import UNATTRIBUTED, Job
+from agents.collectors.seen_error import worst
 from agents.config import AgentConfig
 from agents.minute import Figures, Minute
 from agents.monitor.parse import UnreadableLineError, parse
@@ -26,13 +27,10 @@ _BLIND_PERIODS = 3
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the host shows besides neuron-monitor, at the end of a minute. ``monitor`` is why the monitor is down."""
+    """What the collectors saw besides neuron-monitor. ``monitor`` is why the monitor is down."""
 
-    host: HostView = field(default_factory=lambda: HostView((), None, checkpoint=False))
-    job: Job | None = None
+    collected: Contribution = field(default_factory=Contribution)
     monitor: str | None = None
-    boot_id: str = ""
-    problems: tuple[str, ...] = ()
 
 
 class Pipeline:
@@ -44,12 +42,14 @@ class Pipeline:
         node: str,
         started: float,
         *,
+        boot_id: str = "",
         rate_seconds: float | None = None,
         memory: Memory | None = None,
     ) -> None:
         """Rates of sections shorter than half of ``rate_seconds`` (default: the period) are discarded."""
         self._config = config
         self._node = node
+        self._boot_id = boot_id
         self._rate_seconds = rate_seconds or config.period_seconds
         self._report_at = self._measured_at = started
         self._report: Report | None = None
@@ -94,7 +94,7 @@ class Pipeline:
         # A clock that was set back must not make the last report come from the future.
         self._report_at, self._measured_at = min(self._report_at, now), min(self._measured_at, now)
         figures = self._figures()
-        job = around.job
+        job = next(iter(around.collected.jobs), None)
         holds = bool(figures.allocated)
         if job is None and holds:
             job = Job(UNATTRIBUTED, UNATTRIBUTED, "", registered=False)
@@ -105,7 +105,7 @@ class Pipeline:
         verdict = decide(_observation(minute, figures, around, job, blind), self._memory)
         self._memory = verdict.memory
         entry = NodeMinute(
-            node=self._describe(around.boot_id),
+            node=self._describe(),
             minute=minute,
             seq=seq,
             figures=figures,
@@ -114,6 +114,7 @@ class Pipeline:
             wasted_usd_per_hour=self._wasted(figures, verdict.state),
             own=replace(own, report_age_seconds=max(0.0, now - self._report_at)),
             problems=tuple(self._problems(figures, around)),
+            collected=around.collected,
         )
         self._minute, self._unreadable, self._last = Minute(), [], figures
         return entry
@@ -136,9 +137,9 @@ class Pipeline:
     def _instance_type(self) -> str | None:
         return self._config.instance_type or (self._report.instance_type if self._report else None)
 
-    def _describe(self, boot_id: str) -> Node:
+    def _describe(self) -> Node:
         zone = self._report.availability_zone if self._report else None
-        return Node(self._config, self.name, self._instance_type(), zone, boot_id, self._layout())
+        return Node(self._config, self.name, self._instance_type(), zone, self._boot_id, self._layout())
 
     def _blind(self, figures: Figures, now: float, around: Surroundings) -> str | None:
         if figures.blind is not None:
@@ -172,7 +173,7 @@ class Pipeline:
         yield from figures.blind_reports
         if self._unreadable:
             yield f"{len(self._unreadable)} unreadable lines, the last: {self._unreadable[-1]}"
-        yield from around.problems
+        yield from around.collected.problems
         for name, excess in (("core", figures.utilization.excess()), ("tensor-engine", figures.tensor.excess())):
             if excess:
                 yield f"{name} utilization: {excess}"
@@ -186,11 +187,11 @@ def _observation(
     return Observation(
         at=float(minute),
         blind=blind,
-        fault=ecc.worst(figures.hardware_errors),
-        draining=around.host.draining,
+        fault=worst((*figures.hardware_errors, *around.collected.hardware_errors)),
+        draining=around.collected.draining,
         holds_cores=bool(figures.allocated),
         job=job.job_id if job else None,
-        compiling=bool(around.host.compilers),
+        compiling=around.collected.compiling,
         completed=figures.completed,
-        checkpoint=around.host.checkpoint,
+        checkpoint=around.collected.checkpoint,
     )

@@ -6,25 +6,16 @@ to zero before it rises again.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from agents.collectors.seen_error import SeenError
 from agents.monitor.report import Ecc
-from fleet.hardware_errors import Action, HardwareError, by_kind
+from fleet.hardware_errors import by_kind
 
 _KINDS: Final[Mapping[str, str]] = {
     "mem_ecc_uncorrected": "hbm-uncorrectable",
     "sram_ecc_uncorrected": "sram-uncorrectable",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class SeenError:
-    """``count`` new errors of one kind; ``device`` is None where the source does not name it."""
-
-    error: HardwareError
-    device: int | None
-    count: int
 
 
 class EccWatch:
@@ -52,13 +43,3 @@ def from_executions(errors: Mapping[str, int]) -> tuple[SeenError, ...]:
     """Executions that failed for the hardware: the tool gives neither code nor device."""
     count = errors.get("hardware", 0)
     return (SeenError(by_kind("execution-hardware"), None, count),) if count > 0 else ()
-
-
-def worst(errors: Iterable[SeenError]) -> str | None:
-    """The error with the strongest action, in words; None when none asks for an action."""
-    acute = [seen for seen in errors if seen.error.action is not Action.NONE]
-    if not acute:
-        return None
-    seen = max(acute, key=lambda each: tuple(Action).index(each.error.action))
-    where = "" if seen.device is None else f" on device {seen.device}"
-    return f"{seen.error.kind}{where}: {seen.error.meaning}; {seen.error.action.value}"

@@ -7,20 +7,13 @@ from typing import Final
 
 import msgspec
 
-UNATTRIBUTED: Final = "unattributed"
+from agents.collectors.collector import Contribution, Request
+from agents.collectors.compilers import compiler_pids
+from agents.collectors.job import Job, dimension_value
+
 _LARGEST_FILE: Final = 16 * 1024
 _LONGEST_TEXT: Final = 256
 _PROBLEMS_SHOWN: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A job; ``owner`` is empty where the source does not say. ``registered`` jobs exist before they hold a core."""
-
-    job_id: str
-    name: str
-    owner: str
-    registered: bool
 
 
 class _Registration(msgspec.Struct, frozen=True):
@@ -32,11 +25,17 @@ class _Registration(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class JobFinder:
+class JobCollector:
     """Looks in ``directory`` for registration files and below ``proc`` for the environment of processes."""
 
     directory: Path
     proc: Path
+    name: str = "jobs"
+
+    def collect(self, request: Request) -> Contribution:
+        """The node's job; a compiler names it before any runtime can."""
+        job, problems = self.find((*request.pids, *compiler_pids(self.proc)))
+        return Contribution(jobs=() if job is None else (job,), problems=problems)
 
     def find(self, pids: Iterable[int]) -> tuple[Job | None, tuple[str, ...]]:
         """The node's job and what was wrong on the way. ``pids`` are its processes, the largest holder first."""
@@ -74,12 +73,6 @@ class JobFinder:
             found.append((entry.cores or 0, job))
         found.sort(key=lambda pair: -pair[0])
         return tuple(job for _, job in found), tuple(problems)
-
-
-def dimension_value(text: str) -> str:
-    """``text`` as CloudWatch takes it for a dimension: printable ASCII, not empty, no colon in front, 255 long."""
-    kept = "".join(letter for letter in text if " " <= letter <= "~").strip().lstrip(":")
-    return kept[:255] or UNATTRIBUTED
 
 
 def _environment(path: Path) -> dict[str, str]:

@@ -37,6 +37,10 @@ class Machine:
         self.run_directory = root / "run"
         self.spool_directory = root / "spool"
         self.proc = root / "proc"
+        # The script shows nothing there yet; the agent must not look at the real machine instead.
+        self.sysfs = root / "sys"
+        self.kernel_log = root / "kmsg"
+        self.compile_cache = root / "compile-cache"
         self.monitor_socket = root / "monitor.sock"
         self.neuron_monitor = root / "neuron-monitor"
         self._script = script

@@ -64,6 +64,11 @@ def deployed_config(spec: NodeSpec, machine: Machine) -> AgentConfig:
         run_directory=str(machine.run_directory),
         spool_directory=str(machine.spool_directory),
         proc=str(machine.proc),
+        sysfs=str(machine.sysfs),
+        kernel_log=str(machine.kernel_log),
+        compile_cache=str(machine.compile_cache),
+        statsd_port=0,
+        instance_metadata="",
     )
 
 

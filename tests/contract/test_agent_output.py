@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from agents.aggregate import metric_data
 from agents.batch import NodeMinute, SelfFigures
-from agents.collectors.host import HostView
-from agents.collectors.jobs import Job
+from agents.collectors.collector import Contribution
+from agents.collectors.job import Job
 from agents.log_event import log_event
 from agents.pipeline import Pipeline, Surroundings
 from fleet.metrics import CATALOGUE, Kind
@@ -79,15 +79,20 @@ def assert_contract(entry: NodeMinute) -> None:
 @pytest.mark.parametrize("made", SHAPES)
 @pytest.mark.parametrize("job", [JOB, None])
 def test_every_datum_of_every_shape_is_as_the_catalogue_says(made: Json, job: Job | None) -> None:
-    around = Surroundings(job=job)
+    around = Surroundings(Contribution(jobs=() if job is None else (job,)))
 
     assert_contract(agents.one_minute(made, made, around=around, own=SelfFigures(cpu_percent=1.0, rss_bytes=1)))
 
 
 surroundings = st.builds(
     Surroundings,
-    host=st.builds(HostView, st.sampled_from([(), (4,)]), st.none() | st.just("spot notice"), checkpoint=st.booleans()),
-    job=st.sampled_from([JOB, None]),
+    st.builds(
+        Contribution,
+        jobs=st.sampled_from([(JOB,), ()]),
+        draining=st.none() | st.just("spot notice"),
+        compiling=st.booleans(),
+        checkpoint=st.booleans(),
+    ),
 )
 
 
@@ -105,12 +110,14 @@ def test_no_sequence_publishes_when_running_outside_running_or_a_zero_for_missin
         measured = {datum["MetricName"] for datum in metric_data(entry)} & WORK
         if not any(made["neuron_runtime_data"] for made in reports):
             # Of a registered job without a process it is known that nothing ran.
-            assert measured <= ({"ExecutionsCompleted"} if around.job else set())
+            assert measured <= ({"ExecutionsCompleted"} if around.collected.jobs else set())
 
 
 def test_a_minute_fits_the_series_budget() -> None:
     own = SelfFigures(cpu_percent=1.0, rss_bytes=1)
-    datums = metric_data(agents.one_minute(samples.full_node(), around=Surroundings(job=JOB), own=own))
+    datums = metric_data(
+        agents.one_minute(samples.full_node(), around=Surroundings(Contribution(jobs=(JOB,))), own=own)
+    )
 
     per_job = sum(len(datum["Dimensions"]) == 3 for datum in datums)
     assert per_job <= 16

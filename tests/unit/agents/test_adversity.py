@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from agents.batch import SelfFigures
+from agents.collectors.collector import Contribution
 from agents.collectors.ecc import EccWatch
-from agents.collectors.jobs import Job, JobFinder
+from agents.collectors.job import Job
+from agents.collectors.jobs import JobCollector
 from agents.monitor.events import MonitorExited, MonitorStarted
 from agents.monitor.parse import parse
 from agents.monitor.report import Ecc
@@ -84,7 +86,7 @@ def test_a_null_in_a_list_or_table_costs_that_entry_only() -> None:
 
 
 def test_a_registered_job_without_any_process_wastes_its_nodes_and_completes_nothing() -> None:
-    around = Surroundings(job=Job("a", "llama", "ada", registered=True))
+    around = Surroundings(Contribution(jobs=(Job("a", "llama", "ada", registered=True),)))
     pipeline = Pipeline(agents.config(), "i-1", MINUTE)
     agents.feed(pipeline, MINUTE, samples.full_node(), around=around)
 
@@ -104,7 +106,7 @@ def test_garbage_among_the_registrations_neither_blocks_nor_floods(tmp_path: Pat
     for index in range(100):
         (tmp_path / f"d{index:03d}.json").write_text("{")
 
-    job, problems = JobFinder(tmp_path, tmp_path / "proc").find([])
+    job, problems = JobCollector(tmp_path, tmp_path / "proc").find([])
 
     assert job is not None
     assert len(job.name) == 256

@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.collectors.host import HostReader
-from agents.collectors.jobs import Job, JobFinder, dimension_value
+from agents.boot import boot_id
+from agents.collectors.collector import Request
+from agents.collectors.compilers import CompilerCollector, compiler_pids
+from agents.collectors.job import Job, dimension_value
+from agents.collectors.jobs import JobCollector
+from agents.collectors.markers import MarkerCollector
 
 
 def process(proc: Path, pid: int, comm: str = "python3", **environment: str) -> None:
@@ -22,8 +26,8 @@ def register(folder: Path, file: str, **content: object) -> None:
     (folder / "jobs" / file).write_text(json.dumps(content))
 
 
-def finder(folder: Path) -> JobFinder:
-    return JobFinder(folder / "jobs", folder / "proc")
+def finder(folder: Path) -> JobCollector:
+    return JobCollector(folder / "jobs", folder / "proc")
 
 
 def test_a_registration_file_wins_over_the_environment(tmp_path: Path) -> None:
@@ -93,14 +97,15 @@ def test_compilers_and_markers_are_seen(tmp_path: Path) -> None:
     (tmp_path / "drain").write_text("")
     (tmp_path / "checkpoint").touch()
 
-    view = HostReader(tmp_path / "proc", tmp_path).read()
+    seen = MarkerCollector(tmp_path).collect(Request(0))
 
-    assert (view.compilers, view.draining, view.checkpoint) == ((9, 12), "told to drain", True)
+    assert (seen.draining, seen.checkpoint) == ("told to drain", True)
+    assert compiler_pids(tmp_path / "proc") == (9, 12)
+    assert CompilerCollector(tmp_path / "proc").collect(Request(0)).compiling
 
 
 def test_a_host_that_shows_nothing_is_quiet(tmp_path: Path) -> None:
-    reader = HostReader(tmp_path / "proc", tmp_path)
+    seen = MarkerCollector(tmp_path).collect(Request(0))
 
-    view = reader.read()
-
-    assert (view.compilers, view.draining, view.checkpoint, reader.boot_id()) == ((), None, False, "")
+    assert (seen.draining, seen.checkpoint, boot_id(tmp_path)) == (None, False, "")
+    assert not CompilerCollector(tmp_path).collect(Request(0)).compiling

@@ -6,8 +6,8 @@ import pytest
 
 from agents.aggregate import metric_data
 from agents.batch import NodeMinute
-from agents.collectors.host import HostView
-from agents.collectors.jobs import Job
+from agents.collectors.collector import Contribution
+from agents.collectors.job import Job
 from agents.log_event import log_event
 from agents.pipeline import Pipeline, Surroundings
 from fleet.node_state import NodeState
@@ -32,7 +32,7 @@ def test_a_minute_of_two_cores() -> None:
     spec = RuntimeSpec(1, "a", {0: 89.4, 1: 60.0}, {0: 34.8e12, 1: 46e12}, {0: 8 * GIB, 1: 4 * GIB}, 100, 1, 0, 0.04)
     made = samples.report([spec], devices=1)
 
-    entry = agents.one_minute(made, made, made, around=Surroundings(job=JOB))
+    entry = agents.one_minute(made, made, made, around=Surroundings(Contribution(jobs=(JOB,))))
 
     assert datum(entry, "NeuronCoreUtilization") | {"Timestamp": ""} == {
         "MetricName": "NeuronCoreUtilization",
@@ -66,7 +66,7 @@ def test_the_log_event_holds_what_metrics_cannot() -> None:
     spec = RuntimeSpec(1, "secret-run-name", {0: 20.0}, {0: 9.2e12}, {0: GIB}, 100)
     made = samples.report([spec], devices=1, ecc={0: {"sram_ecc_uncorrected": 1}})
 
-    event = log_event(agents.one_minute(made, around=Surroundings(job=JOB, boot_id="b")))
+    event = log_event(agents.one_minute(made, around=Surroundings(Contribution(jobs=(JOB,)))))
 
     assert event["node"] == "i-1"
     assert event["owner"] == "research"
@@ -182,7 +182,7 @@ def test_executions_that_fail_for_the_hardware_are_a_fault() -> None:
 
 def test_compiling_is_excused() -> None:
     made = samples.report([RuntimeSpec(1, "a", tensors={0: GIB})])
-    around = Surroundings(host=HostView((77,), None, checkpoint=False), job=JOB)
+    around = Surroundings(Contribution(jobs=(JOB,), compiling=True))
 
     entry = agents.one_minute(made, around=around)
 

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from agents.batch import Batch
+from agents.boot import boot_id
 from agents.clock import SystemClock
-from agents.collectors.host import HostReader
-from agents.collectors.jobs import JobFinder
+from agents.collectors.compilers import CompilerCollector
+from agents.collectors.jobs import JobCollector
+from agents.collectors.markers import MarkerCollector
+from agents.collectors.pool import CollectorPool
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from agents.monitor.process import MonitorMissingError
 from agents.monitor.supervisor import Supervisor
@@ -60,14 +63,19 @@ class Simulation:
         self.run_directory.mkdir(exist_ok=True)
         self._life = 0
         spool = Spool(folder / "spool", ("memory",))
-        host = HostReader(folder / "proc", self.run_directory)
-        state_file = StateFile(folder / "state.json", host.boot_id())
+        boot, proc = boot_id(folder / "proc"), folder / "proc"
+        state_file = StateFile(folder / "state.json", boot)
         self._agent = NodeAgent(
-            Pipeline(agents.config(), "i-1", start, memory=state_file.load()),
+            Pipeline(agents.config(), "i-1", start, boot_id=boot, memory=state_file.load()),
             Supervisor(self, 5, "i-1"),
             Publisher(spool, [self.sink]),
-            host,
-            JobFinder(self.run_directory / "jobs", folder / "proc"),
+            CollectorPool(
+                (
+                    MarkerCollector(self.run_directory),
+                    CompilerCollector(proc),
+                    JobCollector(self.run_directory / "jobs", proc),
+                )
+            ),
             state_file,
         )
 

@@ -1,0 +1,64 @@
+"""Which parts the agent is made of, from its configuration. The only place that knows them all."""
+
+import queue
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents.boot import boot_id
+from agents.clock import Clock
+from agents.collectors.collector import Collector
+from agents.collectors.compilers import CompilerCollector
+from agents.collectors.instance_metadata import instance_id
+from agents.collectors.jobs import JobCollector
+from agents.collectors.markers import MarkerCollector
+from agents.collectors.pool import CollectorPool
+from agents.config import AgentConfig
+from agents.monitor import settings
+from agents.monitor.events import MonitorEvent
+from agents.monitor.process import MonitorProcess
+from agents.monitor.supervisor import Supervisor
+from agents.node_agent import NodeAgent
+from agents.pipeline import Pipeline
+from agents.sinks.cloudwatch import CloudWatchSink
+from agents.sinks.emf_logs import EmfLogsSink
+from agents.sinks.publisher import Publisher
+from agents.sinks.sink import Sink
+from agents.spool import Spool
+from agents.state_file import StateFile
+
+
+def monitor(config: AgentConfig, events: "queue.Queue[MonitorEvent]") -> MonitorProcess:
+    """neuron-monitor with a configuration of our own."""
+    written = settings.write(Path(config.run_directory), config.period_seconds)
+    return MonitorProcess(Path(config.neuron_monitor), written, events)
+
+
+def collectors(config: AgentConfig) -> tuple[Collector, ...]:
+    """Everything that is looked at besides neuron-monitor."""
+    run_directory, proc = Path(config.run_directory), Path(config.proc)
+    return (
+        MarkerCollector(run_directory),
+        CompilerCollector(proc),
+        JobCollector(run_directory / "jobs", proc),
+    )
+
+
+def aws_sinks(config: AgentConfig) -> tuple[Sink, ...]:
+    """Where batches go unless they are only to be printed."""
+    return CloudWatchSink(config.region), EmfLogsSink(config.region, config.log_group)
+
+
+def agent(config: AgentConfig, clock: Clock, process: MonitorProcess, sinks: Sequence[Sink]) -> NodeAgent:
+    """The whole agent, ready to run."""
+    node = config.node or instance_id(config.instance_metadata)
+    spool_directory = Path(config.spool_directory)
+    spool = Spool(spool_directory, tuple(sink.name for sink in sinks))
+    boot = boot_id(Path(config.proc))
+    state_file = StateFile(spool_directory / "state.json", boot)
+    return NodeAgent(
+        pipeline=Pipeline(config, node, clock.now(), boot_id=boot, memory=state_file.load()),
+        supervisor=Supervisor(process, config.period_seconds, node),
+        publisher=Publisher(spool, sinks, clock.now),
+        collectors=CollectorPool(collectors(config)),
+        state_file=state_file,
+    )

@@ -1,0 +1,74 @@
+"""What the agent's loop asks of a collector, and what a collector adds to a minute.
+
+A collector is one file. It is asked once a minute, in a thread of its own (see ``pool``), so it may take its time and
+may raise; what it then adds is missing from the minute, and never zero.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from agents.collectors.job import Job
+from agents.collectors.seen_error import SeenError
+from fleet.metrics import MetricSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The end of a minute: ``now`` in unix seconds, ``pids`` of the runtimes on the host, the largest holder first."""
+
+    now: float
+    pids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one collector saw in the minute. A metric that was not measured is absent.
+
+    ``metrics`` are of the fleet set and ``job_metrics`` of the job set, by job id; ``event`` are properties of the log
+    event. ``draining`` is a reason; ``compiling`` and ``checkpoint`` are evidence for the node's state. ``problems``
+    are for people and end up in the log event.
+    """
+
+    metrics: Mapping[MetricSpec, float] = field(default_factory=dict)
+    job_metrics: Mapping[str, Mapping[MetricSpec, float]] = field(default_factory=dict)
+    event: Mapping[str, Any] = field(default_factory=dict)
+    hardware_errors: tuple[SeenError, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    draining: str | None = None
+    compiling: bool = False
+    checkpoint: bool = False
+    problems: tuple[str, ...] = ()
+
+
+class Collector(Protocol):
+    """One source of figures."""
+
+    @property
+    def name(self) -> str:
+        """Its name in problems and logs."""
+        ...
+
+    def collect(self, request: Request) -> Contribution:
+        """What happened since the last call. Whatever it raises becomes a problem of the minute."""
+        ...
+
+
+def merged(contributions: Iterable[Contribution]) -> Contribution:
+    """All of them as one, in their order: the first reason to drain counts, and jobs are listed as they come."""
+    parts = tuple(contributions)
+    by_job: dict[str, dict[MetricSpec, float]] = {}
+    for part in parts:
+        for job_id, figures in part.job_metrics.items():
+            by_job.setdefault(job_id, {}).update(figures)
+    return Contribution(
+        metrics={spec: value for part in parts for spec, value in part.metrics.items()},
+        job_metrics=by_job,
+        event={name: value for part in parts for name, value in part.event.items()},
+        hardware_errors=tuple(error for part in parts for error in part.hardware_errors),
+        jobs=tuple(job for part in parts for job in part.jobs),
+        draining=next((part.draining for part in parts if part.draining is not None), None),
+        compiling=any(part.compiling for part in parts),
+        checkpoint=any(part.checkpoint for part in parts),
+        problems=tuple(problem for part in parts for problem in part.problems),
+    )
