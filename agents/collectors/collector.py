@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from agents.collectors.job import Job
 from agents.collectors.seen_error import SeenError
-from fleet.metrics import MetricSpec
+from fleet.metrics import Kind, MetricSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,17 @@ class Contribution:
     """What one collector saw in the minute. A metric that was not measured is absent.
 
     ``metrics`` are of the fleet set and ``job_metrics`` of the job set, by job id; ``event`` are properties of the log
-    event. ``draining`` is a reason; ``compiling`` and ``checkpoint`` are evidence for the node's state. ``problems``
-    are for people and end up in the log event.
+    event. A job id of "" means the node's only job. ``jobs`` is None from whoever does not look for jobs, and ``ended``
+    are runtimes whose process is gone. ``draining`` is a reason; ``compiling`` and ``checkpoint`` are evidence for the
+    node's state. ``problems`` are for people and end up in the log event.
     """
 
     metrics: Mapping[MetricSpec, float] = field(default_factory=dict)
     job_metrics: Mapping[str, Mapping[MetricSpec, float]] = field(default_factory=dict)
     event: Mapping[str, Any] = field(default_factory=dict)
     hardware_errors: tuple[SeenError, ...] = ()
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[Job, ...] | None = None
+    ended: tuple[int, ...] = ()
     draining: str | None = None
     compiling: bool = False
     checkpoint: bool = False
@@ -55,20 +57,30 @@ class Collector(Protocol):
 
 
 def merged(contributions: Iterable[Contribution]) -> Contribution:
-    """All of them as one, in their order: the first reason to drain counts, and jobs are listed as they come."""
+    """All of them as one: counts add up, of gauges the last one holds, and the first reason to drain counts."""
     parts = tuple(contributions)
+    metrics: dict[MetricSpec, float] = {}
     by_job: dict[str, dict[MetricSpec, float]] = {}
     for part in parts:
+        _add(metrics, part.metrics)
         for job_id, figures in part.job_metrics.items():
-            by_job.setdefault(job_id, {}).update(figures)
+            _add(by_job.setdefault(job_id, {}), figures)
+    jobs = [part.jobs for part in parts if part.jobs is not None]
     return Contribution(
-        metrics={spec: value for part in parts for spec, value in part.metrics.items()},
+        metrics=metrics,
         job_metrics=by_job,
         event={name: value for part in parts for name, value in part.event.items()},
         hardware_errors=tuple(error for part in parts for error in part.hardware_errors),
-        jobs=tuple(job for part in parts for job in part.jobs),
+        jobs=tuple(job for each in jobs for job in each) if jobs else None,
+        ended=tuple(pid for part in parts for pid in part.ended),
         draining=next((part.draining for part in parts if part.draining is not None), None),
         compiling=any(part.compiling for part in parts),
         checkpoint=any(part.checkpoint for part in parts),
         problems=tuple(problem for part in parts for problem in part.problems),
     )
+
+
+def _add(totals: dict[MetricSpec, float], figures: Mapping[MetricSpec, float]) -> None:
+    for spec, value in figures.items():
+        is_count = spec.kind is Kind.PER_MINUTE
+        totals[spec] = totals[spec] + value if is_count and spec in totals else value

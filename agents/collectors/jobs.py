@@ -1,103 +1,109 @@
-"""Which job a node works for: registration files first, then the environment of its processes."""
+"""Which jobs a node works for: registration files first, then what the processes' schedulers left on them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
 
-import msgspec
-
+from agents.collectors import identity, registrations
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.compilers import compiler_pids
+from agents.collectors.identity import Identity
 from agents.collectors.job import Job, dimension_value
-
-_LARGEST_FILE: Final = 16 * 1024
-_LONGEST_TEXT: Final = 256
-_PROBLEMS_SHOWN: Final = 20
+from agents.collectors.processes import Processes
+from agents.collectors.registrations import Registration
 
 
-class _Registration(msgspec.Struct, frozen=True):
-    job_id: str
-    name: str = ""
-    owner: str = ""
-    cores: int | None = None
-    tokens_wanted: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class JobCollector:
-    """Looks in ``directory`` for registration files and below ``proc`` for the environment of processes."""
+    """Looks in ``directory`` for registration files, and below ``proc`` at the runtimes' processes."""
 
-    directory: Path
-    proc: Path
-    name: str = "jobs"
+    name = "jobs"
+
+    def __init__(self, directory: Path, proc: Path) -> None:
+        self._directory = directory
+        self._proc = proc
+        self._processes = Processes(proc)
+        # By pid, for as long as its runtime is listed: a process that has ended tells nothing any more.
+        self._known: dict[int, Identity | None] = {}
+        self._ended: frozenset[int] = frozenset()
 
     def collect(self, request: Request) -> Contribution:
-        """The node's job; a compiler names it before any runtime can."""
-        job, problems = self.find((*request.pids, *compiler_pids(self.proc)))
-        return Contribution(jobs=() if job is None else (job,), problems=problems)
+        """The node's jobs; a compiler names one before any runtime can."""
+        registered, problems = registrations.read(self._directory)
+        pids = tuple(dict.fromkeys((*request.pids, *compiler_pids(self._proc))))
+        problems = (*problems, *self._look(pids))
+        seen = {pid: self._known[pid] for pid in pids if pid in self._known}
+        jobs, more = attributed(registered, seen)
+        return Contribution(jobs=jobs, ended=self._ended_twice(request.pids), problems=(*problems, *more))
 
-    def find(self, pids: Iterable[int]) -> tuple[Job | None, tuple[str, ...]]:
-        """The node's job and what was wrong on the way. ``pids`` are its processes, the largest holder first."""
-        jobs, problems = self._registered()
-        if len(jobs) > 1:
-            names = ", ".join(job.job_id for job in jobs)
-            problems = (*problems, f"several jobs are registered ({names}); the node counts for {jobs[0].job_id}")
-        if jobs:
-            return jobs[0], problems
+    def _look(self, pids: tuple[int, ...]) -> Iterable[str]:
+        denied: list[int] = []
+        known: dict[int, Identity | None] = {}
         for pid in pids:
-            job = _from_environment(_environment(self.proc / str(pid) / "environ"))
-            if job is not None:
-                return job, problems
-        return None, problems
-
-    def _registered(self) -> tuple[tuple[Job, ...], tuple[str, ...]]:
-        found: list[tuple[int, Job]] = []
-        problems: list[str] = []
-        for path in sorted(self.directory.glob("*.json")):
-            if len(problems) >= _PROBLEMS_SHOWN:
-                break
+            if not self._processes.is_alive(pid):
+                if pid in self._known:
+                    known[pid] = self._known[pid]
+                continue
             try:
-                # Anybody may put files here: a pipe would never end, and a long name would not fit a log event.
-                if not path.is_file() or path.stat().st_size > _LARGEST_FILE:
-                    problems.append(f"job registration {path.name[:_LONGEST_TEXT]}: not a file of at most 16 KiB")
-                    continue
-                entry = msgspec.json.decode(path.read_bytes(), type=_Registration)
-            except FileNotFoundError:
-                continue
-            except (OSError, msgspec.DecodeError) as error:
-                problems.append(f"job registration {path.name[:_LONGEST_TEXT]}: {error}")
-                continue
-            name = (entry.name or entry.job_id)[:_LONGEST_TEXT]
-            job = Job(dimension_value(entry.job_id), name, entry.owner[:_LONGEST_TEXT], registered=True)
-            found.append((entry.cores or 0, job))
-        found.sort(key=lambda pair: -pair[0])
-        return tuple(job for _, job in found), tuple(problems)
+                known[pid] = identity.of_process(self._processes, pid)
+            except PermissionError:
+                denied.append(pid)
+                known[pid] = None
+        self._known = known
+        if denied:
+            yield f"the environment of {len(denied)} runtimes may not be read, such as of pid {denied[0]}"
+
+    def _ended_twice(self, pids: tuple[int, ...]) -> tuple[int, ...]:
+        # A report is up to a minute older than this look, so a process that ended in between is no news. Where none
+        # of them was ever seen, the agent looks at another host's or container's processes.
+        gone = frozenset(pid for pid in pids if not self._processes.is_alive(pid)) if self._known else frozenset()
+        twice, self._ended = gone & self._ended, gone
+        return tuple(sorted(twice))
 
 
-def _environment(path: Path) -> dict[str, str]:
-    try:
-        data = path.read_bytes()
-    except OSError:
-        # The process has ended, or belongs to somebody whose environment the agent may not read.
-        return {}
-    pairs = (entry.decode("utf-8", "replace").partition("=") for entry in data.split(b"\0") if entry)
-    return {name: value for name, _, value in pairs}
+def attributed(
+    registered: tuple[Registration, ...], seen: Mapping[int, Identity | None]
+) -> tuple[tuple[Job, ...], tuple[str, ...]]:
+    """The jobs of the processes in ``seen``, registered ones first, and what could not be told.
+
+    A registration takes the processes whose scheduler's id it carries. The only one takes what nothing else claims,
+    and the processes of the only scheduler's job too, which it then gives a name of its own.
+    """
+    pids: dict[str, list[int]] = {each.job.job_id: [] for each in registered}
+    others: dict[str, tuple[Identity, list[int]]] = {}
+    nameless = 0
+    for pid, found in seen.items():
+        if found is None:
+            nameless += 1
+            continue
+        match = next((each.job.job_id for each in registered if _is_same(each.job, found)), None)
+        if match is not None:
+            pids[match].append(pid)
+        else:
+            others.setdefault(found.job_id, (found, []))[1].append(pid)
+    if len(registered) == 1:
+        only = registered[0].job
+        if len(others) == 1 and not pids[only.job_id]:
+            return (only,), ()
+        return (only, *_found(others)), ()
+    jobs = (*(_with_pids(each.job, pids[each.job.job_id]) for each in registered), *_found(others))
+    if registered and nameless:
+        several = f"{len(registered)} jobs are registered, and {nameless} processes do not say whose they are"
+        return jobs, (several,)
+    if len(jobs) == 1 and not nameless:
+        # Processes that have ended unseen are of the job that all the others are of.
+        jobs = (_with_pids(jobs[0], None),)
+    return jobs, ()
 
 
-def _from_environment(environment: dict[str, str]) -> Job | None:
-    batch = environment.get("AWS_BATCH_JOB_ID", "")
-    if batch:
-        # The nodes of a multi-node job are called <job>#<index>; they are one job.
-        job_id = batch.partition("#")[0]
-        return Job(dimension_value(job_id), job_id, "", registered=False)
-    slurm = environment.get("SLURM_JOB_ID", "")
-    if slurm:
-        name = environment.get("SLURM_JOB_NAME", slurm)
-        return Job(dimension_value(slurm), name, environment.get("SLURM_JOB_USER", ""), registered=False)
-    ecs = environment.get("ECS_CONTAINER_METADATA_URI_V4", "")
-    if ecs:
-        # http://169.254.170.2/v4/<task>-<container>
-        task = ecs.rstrip("/").rpartition("/")[2].partition("-")[0]
-        return Job(dimension_value(task), f"ecs task {task}", "", registered=False)
-    return None
+def _is_same(job: Job, found: Identity) -> bool:
+    return any(dimension_value(spelling) == job.job_id for spelling in found.spellings)
+
+
+def _found(others: Mapping[str, tuple[Identity, list[int]]]) -> tuple[Job, ...]:
+    return tuple(
+        Job(dimension_value(each.job_id), each.name, each.owner, False, tuple(pids), each.known_by)
+        for each, pids in others.values()
+    )
+
+
+def _with_pids(job: Job, pids: Iterable[int] | None) -> Job:
+    return Job(job.job_id, job.name, job.owner, job.registered, None if pids is None else tuple(pids), job.known_by)

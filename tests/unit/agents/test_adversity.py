@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.batch import SelfFigures
-from agents.collectors.collector import Contribution
+from agents.collectors.collector import Contribution, Request
 from agents.collectors.ecc import EccWatch
 from agents.collectors.job import Job
 from agents.collectors.jobs import JobCollector
@@ -106,11 +106,10 @@ def test_garbage_among_the_registrations_neither_blocks_nor_floods(tmp_path: Pat
     for index in range(100):
         (tmp_path / f"d{index:03d}.json").write_text("{")
 
-    job, problems = JobCollector(tmp_path, tmp_path / "proc").find([])
+    seen = JobCollector(tmp_path, tmp_path / "proc").collect(Request(0))
 
-    assert job is not None
-    assert len(job.name) == 256
-    assert len(problems) == 20
+    assert [(job.job_id, len(job.name)) for job in seen.jobs or ()] == [("a", 256)]
+    assert len(seen.problems) == 20
 
 
 def test_a_stranger_in_the_spool_is_left_alone(tmp_path: Path) -> None:

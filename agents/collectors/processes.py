@@ -1,0 +1,84 @@
+"""Processes of the host, as ``/proc`` shows them. Each read is bounded: environments are as large as people make them.
+
+Formats: proc(5). Everything here may vanish between two reads; what has gone reads as nothing.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+# Linux allows 128 KiB for one variable and megabytes for all; schedulers set theirs first.
+_LARGEST_ENVIRONMENT: Final = 256 * 1024
+_LARGEST_FILE: Final = 16 * 1024
+# A trainer is a few shells and launchers below what started it.
+_GENERATIONS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """The processes below ``proc``."""
+
+    proc: Path
+
+    def is_alive(self, pid: int) -> bool:
+        """Whether it runs: a zombie has ended, and only its parent does not know it yet."""
+        if not (self.proc / str(pid)).is_dir():
+            return False
+        status = self._status(pid)
+        return not status or status[0] not in "ZXx"
+
+    def lineage(self, pid: int) -> Iterator[int]:
+        """``pid``, its parent, and so on, without the first process of the host."""
+        for _ in range(_GENERATIONS):
+            yield pid
+            status = self._status(pid)
+            if len(status) < 2 or not status[1].isdecimal() or int(status[1]) <= 1:
+                return
+            pid = int(status[1])
+
+    def environment(self, pid: int) -> Mapping[str, str]:
+        """The environment that the process was started with.
+
+        Raises:
+            PermissionError: it belongs to somebody whose environment the agent may not read.
+        """
+        data = self._read(pid, "environ", _LARGEST_ENVIRONMENT)
+        pairs = (entry.decode("utf-8", "replace").partition("=") for entry in data.split(b"\0") if entry)
+        return {name: value for name, _, value in pairs}
+
+    def cgroups(self, pid: int) -> tuple[str, ...]:
+        """The paths of its control groups: one with cgroup v2, one for each hierarchy with v1."""
+        text = self._read(pid, "cgroup", _LARGEST_FILE).decode("utf-8", "replace")
+        # hierarchy:controllers:path
+        return tuple(dict.fromkeys(line.split(":", 2)[2] for line in text.splitlines() if line.count(":") >= 2))
+
+    def file(self, pid: int, path: str, limit: int) -> bytes:
+        """At most ``limit`` bytes of the regular file that the process calls ``path``.
+
+        Raises:
+            OSError: there is none, or it is not for the agent to read.
+        """
+        # A workload chooses the path: it must not make the agent wait at a pipe, or read what a link points to.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(self.proc / str(pid) / "root" / path.lstrip("/"), flags)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise FileNotFoundError(path)
+            return file.read(limit)
+
+    def _status(self, pid: int) -> list[str]:
+        # "7 (a name) S 1 ...": the name may hold blanks and brackets, so what follows is cut off behind the last one.
+        text = self._read(pid, "stat", _LARGEST_FILE).decode("utf-8", "replace")
+        return text.rpartition(")")[2].split()[:2]
+
+    def _read(self, pid: int, name: str, limit: int) -> bytes:
+        try:
+            with (self.proc / str(pid) / name).open("rb") as file:
+                return file.read(limit)
+        except PermissionError:
+            raise
+        except OSError:
+            return b""
