@@ -7,8 +7,8 @@ WhenRunning metrics exist in state RUNNING only: alarms on them cannot see a nod
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from agents.batch import Datum, NodeMinute, iso
-from agents.minute import Percentages
+from agents.batch import Datum, JobShare, NodeMinute, iso
+from agents.minute import Figures, Percentages
 from fleet import metrics
 from fleet.metrics import MetricSpec
 from fleet.node_state import NodeState
@@ -28,37 +28,53 @@ _Measured = Iterator[tuple[MetricSpec, _Shape]]
 
 
 def metric_data(entry: NodeMinute) -> tuple[Datum, ...]:
-    """The minute's datums, fleet set and job set."""
-    measured = [*_work(entry), *_money(entry), *_faults(entry), *_collected(entry), *_states(entry), *_own(entry)]
-    return (*_datums(entry, entry.job.job_id if entry.job else None, measured), *_of_jobs(entry))
+    """The minute's datums: the fleet set of the whole node, then the job set of each job's part of it."""
+    node = [
+        *_work(entry, entry.figures),
+        *_value(metrics.CORES_ALLOCATED, _allocated(entry)),
+        *_money(_price(entry), entry.wasted_usd_per_hour),
+        *_faults(entry),
+        *_collected(entry),
+        *_states(entry),
+        *_own(entry),
+    ]
+    return (
+        *_datums(entry, None, node),
+        *(datum for share in entry.jobs for datum in _of_job(entry, share)),
+        *_reported(entry),
+    )
 
 
-def _of_jobs(entry: NodeMinute) -> Iterator[Datum]:
-    for job_id, figures in entry.collected.job_metrics.items():
-        measured = [(spec, {"Value": float(value)}) for spec, value in figures.items()]
-        yield from _datums(entry, job_id, measured)
+def _of_job(entry: NodeMinute, share: JobShare) -> Iterator[Datum]:
+    measured = [*_work(entry, share.figures), *_money(share.cost_usd_per_hour, share.wasted_usd_per_hour)]
+    return _datums(entry, share.job.job_id, measured)
+
+
+def _reported(entry: NodeMinute) -> Iterator[Datum]:
+    for job_id, figures in entry.workload.items():
+        yield from _datums(entry, job_id, [(spec, {"Value": float(value)}) for spec, value in figures.items()])
 
 
 def _datums(entry: NodeMinute, job_id: str | None, measured: Iterable[tuple[MetricSpec, _Shape]]) -> Iterator[Datum]:
     values = {metrics.ENVIRONMENT: entry.node.config.environment, metrics.FLEET: entry.node.config.fleet}
+    names: tuple[str, ...] = metrics.FLEET_DIMENSIONS
     if job_id is not None:
-        values[metrics.JOB_ID] = job_id
+        values[metrics.JOB_ID], names = job_id, metrics.JOB_DIMENSIONS
     timestamp = iso(entry.minute)
     for spec, shape in measured:
-        for names in spec.dimension_sets:
-            if all(name in values for name in names):
-                yield {
-                    "MetricName": spec.name,
-                    "Dimensions": [{"Name": name, "Value": values[name]} for name in names],
-                    "Timestamp": timestamp,
-                    "Unit": spec.unit.value,
-                    "StorageResolution": metrics.PERIOD_SECONDS,
-                    **shape,
-                }
+        if names in spec.dimension_sets:
+            yield {
+                "MetricName": spec.name,
+                "Dimensions": [{"Name": name, "Value": values[name]} for name in names],
+                "Timestamp": timestamp,
+                "Unit": spec.unit.value,
+                "StorageResolution": metrics.PERIOD_SECONDS,
+                **shape,
+            }
 
 
-def _work(entry: NodeMinute) -> _Measured:
-    state, figures = entry.verdict.state, entry.figures
+def _work(entry: NodeMinute, figures: Figures) -> _Measured:
+    state = entry.verdict.state
     if state is NodeState.BLIND:
         return
     running = state is NodeState.RUNNING
@@ -76,13 +92,20 @@ def _work(entry: NodeMinute) -> _Measured:
     yield from _value(metrics.EXECUTIONS_COMPLETED, figures.completed)
     yield from _value(metrics.EXECUTION_ERRORS, figures.failed)
     yield from _value(metrics.EXECUTION_LATENCY_P99, figures.latency_p99)
-    yield from _value(metrics.CORES_ALLOCATED, None if figures.allocated is None else len(figures.allocated))
 
 
-def _money(entry: NodeMinute) -> _Measured:
-    price = entry.node.config.price
-    yield from _value(metrics.COST_USD_PER_HOUR, None if price is None else price.usd_per_hour)
-    yield from _value(metrics.WASTED_USD_PER_HOUR, entry.wasted_usd_per_hour)
+def _allocated(entry: NodeMinute) -> int | None:
+    allocated = entry.figures.allocated
+    return None if allocated is None or entry.verdict.state is NodeState.BLIND else len(allocated)
+
+
+def _price(entry: NodeMinute) -> float | None:
+    return None if entry.node.config.price is None else entry.node.config.price.usd_per_hour
+
+
+def _money(cost: float | None, wasted: float | None) -> _Measured:
+    yield from _value(metrics.COST_USD_PER_HOUR, cost)
+    yield from _value(metrics.WASTED_USD_PER_HOUR, wasted)
 
 
 def _faults(entry: NodeMinute) -> _Measured:

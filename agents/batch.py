@@ -10,6 +10,7 @@ from agents.collectors.job import Job
 from agents.collectors.layout import Layout
 from agents.config import AgentConfig
 from agents.minute import Figures
+from fleet.metrics import MetricSpec
 from fleet.node_state import Verdict
 
 Datum = dict[str, Any]
@@ -41,19 +42,42 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class JobShare:
+    """One job's part of a node: ``cores`` that it holds, what they did, and its part of the price.
+
+    A core that several jobs hold counts as a fraction; the costs of all jobs add up to the node's price.
+    """
+
+    job: Job
+    cores: float
+    figures: Figures
+    cost_usd_per_hour: float | None
+    wasted_usd_per_hour: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class NodeMinute:
-    """Everything that a minute's datums and log event are made of. ``minute`` is its start in unix seconds."""
+    """Everything that a minute's datums and log event are made of. ``minute`` is its start in unix seconds.
+
+    ``jobs`` are the node's, the one with most cores first; ``workload`` is what jobs report of themselves, by job id.
+    """
 
     node: Node
     minute: int
     seq: int
     figures: Figures
     verdict: Verdict
-    job: Job | None
+    jobs: tuple[JobShare, ...]
+    workload: Mapping[str, Mapping[MetricSpec, float]]
     wasted_usd_per_hour: float | None
     own: SelfFigures
     problems: tuple[str, ...]
     collected: Contribution
+
+    @property
+    def job(self) -> Job | None:
+        """The job with most of the cores; None when there is none."""
+        return self.jobs[0].job if self.jobs else None
 
 
 @dataclass(frozen=True, slots=True)

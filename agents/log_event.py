@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from agents import VERSION
-from agents.batch import Event, NodeMinute
+from agents.batch import Event, JobShare, NodeMinute
 from agents.batch import iso as iso_time
 from fleet.node_state import NodeState
 
@@ -39,6 +39,7 @@ def log_event(entry: NodeMinute) -> Event:
         "minute": iso_time(entry.minute),
         "cost_usd_per_hour": price.usd_per_hour if price else None,
         "wasted_usd_per_hour": entry.wasted_usd_per_hour,
+        "jobs": [_job(entry, share) for share in entry.jobs] or None,
         "price": msgspec.to_builtins(price) if price else None,
         "hardware_errors": _hardware_errors(entry),
         "problems": list(entry.problems) or None,
@@ -46,8 +47,30 @@ def log_event(entry: NodeMinute) -> Event:
         "_aws": {"Timestamp": entry.minute * 1000, "CloudWatchMetrics": []},
     }
     event.update(_work(entry) if verdict.state is not NodeState.BLIND else {})
-    event.update(entry.collected.event)
-    return {name: value for name, value in event.items() if value is not None}
+    # No collector may speak over the node's own properties.
+    return {**entry.collected.event, **{name: value for name, value in event.items() if value is not None}}
+
+
+def _job(entry: NodeMinute, share: JobShare) -> dict[str, Any]:
+    # A job that hangs beside one that runs shows here only: the node's own figures hold both.
+    figures, job = share.figures, share.job
+    seen = {
+        "executions_completed": figures.completed,
+        "execution_errors": figures.failed,
+        "tensor_engine_utilization": _rounded(figures.tensor.mean()),
+        "neuron_core_utilization": _rounded(figures.utilization.mean()),
+    }
+    entries = {
+        "job": job.job_id,
+        "job_name": job.name,
+        "owner": job.owner or entry.node.config.owner,
+        "known_by": job.known_by.value,
+        "cores": _rounded(share.cores),
+        **(seen if entry.verdict.state is not NodeState.BLIND else {}),
+        "cost_usd_per_hour": share.cost_usd_per_hour,
+        "wasted_usd_per_hour": share.wasted_usd_per_hour,
+    }
+    return {name: value for name, value in entries.items() if value is not None}
 
 
 def _hardware_errors(entry: NodeMinute) -> list[dict[str, Any]] | None:

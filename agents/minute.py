@@ -7,6 +7,7 @@ from typing import Final
 
 from agents.collectors.layout import Layout
 from agents.collectors.neuron_monitor import NodeSample
+from agents.collectors.process_share import of_processes
 from agents.collectors.seen_error import SeenError
 from agents.monitor.report import Ecc
 
@@ -47,6 +48,7 @@ class Percentages:
 class Figures:
     """What a minute comes to. ``device_bytes`` and ``core_bytes`` are each one's highest in the minute.
 
+    ``allocated``, ``runtimes`` and ``holders`` (pids by core) are as last seen.
     ``blind_reports`` are the reasons for which single reports showed no cores; ``blind`` is set when all of them did.
     """
 
@@ -69,6 +71,7 @@ class Figures:
     ecc: tuple[Ecc, ...]
     runtimes: tuple[tuple[int, str], ...]
     cores_by_pid: Mapping[int, int]
+    holders: Mapping[int, frozenset[int]]
 
 
 class Minute:
@@ -86,9 +89,16 @@ class Minute:
         self._errors.extend(errors)
         self._ecc = ecc if ecc is not None else self._ecc
 
-    def figures(self, layout: Layout) -> Figures:
-        """The minute so far."""
+    @property
+    def pids(self) -> frozenset[int]:
+        """Processes that had a runtime at any time of the minute."""
+        return frozenset(pid for sample in self._samples for pid, _ in sample.runtimes)
+
+    def figures(self, layout: Layout, pids: frozenset[int] | None = None) -> Figures:
+        """The minute so far, of all processes or of ``pids`` only."""
         samples = self._samples
+        if pids is not None:
+            samples = [of_processes(sample, pids, layout.cores_per_device) for sample in samples]
         # A report that does not say which runtimes there are has nothing new about holders.
         last = next((sample for sample in reversed(samples) if sample.allocated is not None), NodeSample())
         flops = _series(sample.flops for sample in samples)
@@ -114,6 +124,7 @@ class Minute:
             ecc=self._ecc or (),
             runtimes=last.runtimes,
             cores_by_pid=last.cores_by_pid,
+            holders=last.holders,
         )
 
 

@@ -4,25 +4,26 @@ The same pipeline runs on the node, in the simulation and behind ``fleet-agent i
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agents.batch import Node, NodeMinute, SelfFigures
+from agents.batch import JobShare, Node, NodeMinute, SelfFigures
 from agents.collectors import ecc, neuron_monitor
 from agents.collectors import layout as node_layout
 from agents.collectors.collector import Contribution
-from agents.collectors.job import UNATTRIBUTED, Job
+from agents.collectors.job import Job
 from agents.collectors.seen_error import worst
 from agents.config import AgentConfig
+from agents.job_shares import Claim, claims, shares, wasted, workload
 from agents.minute import Figures, Minute
 from agents.monitor.parse import UnreadableLineError, parse
 from agents.monitor.report import Hardware, Report
-from fleet.cost import wasted_usd_per_hour
 from fleet.metrics import PERIOD_SECONDS
 from fleet.node_state import Memory, NodeState, Observation, decide
 
 logger = logging.getLogger(__name__)
 _BLIND_PERIODS = 3
+_PIDS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +60,15 @@ class Pipeline:
         self._minute = Minute()
         self._last: Figures | None = None
         self._unreadable: list[str] = []
+        self._last_jobs: tuple[Job, ...] = ()
+        self._last_ids: tuple[str, ...] = ()
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Host pids of the runtimes, the one with the most cores first."""
+        """Host pids of the minute's runtimes, the one with the most cores first, those that have ended last."""
         figures = self._figures()
         by_cores = sorted(figures.runtimes, key=lambda identity: -figures.cores_by_pid.get(identity[0], 0))
-        return tuple(dict.fromkeys(pid for pid, _ in by_cores))
+        return tuple(dict.fromkeys((*(pid for pid, _ in by_cores), *sorted(self._minute.pids))))
 
     @property
     def name(self) -> str:
@@ -94,29 +97,31 @@ class Pipeline:
         # A clock that was set back must not make the last report come from the future.
         self._report_at, self._measured_at = min(self._report_at, now), min(self._measured_at, now)
         figures = self._figures()
-        job = next(iter(around.collected.jobs), None)
-        holds = bool(figures.allocated)
-        if job is None and holds:
-            job = Job(UNATTRIBUTED, UNATTRIBUTED, "", registered=False)
+        found, notes = claims(self._jobs(around), frozenset(self.pids), figures.holders)
         blind = self._blind(figures, now, around)
-        if blind is None and job is not None and figures.reports and not figures.runtimes:
+        if blind is None and found and figures.reports and not figures.runtimes:
             # Nothing ran for a job without a process: that is known, and a hang to whoever waits for it.
             figures = replace(figures, completed=0)
-        verdict = decide(_observation(minute, figures, around, job, blind), self._memory)
+        verdict = decide(_observation(minute, figures, around, self._judged_job(found), blind), self._memory)
         self._memory = verdict.memory
+        node, state = self._describe(), verdict.state
+        jobs = () if state is NodeState.NO_JOB else shares(found, self._minute, figures, state, node)
+        reported, strays = workload(around.collected.job_metrics, [share.job.job_id for share in jobs])
         entry = NodeMinute(
-            node=self._describe(),
+            node=node,
             minute=minute,
             seq=seq,
             figures=figures,
             verdict=verdict,
-            job=None if verdict.state is NodeState.NO_JOB else job,
-            wasted_usd_per_hour=self._wasted(figures, verdict.state),
+            jobs=jobs,
+            workload=reported,
+            wasted_usd_per_hour=self._wasted(jobs, figures, state),
             own=replace(own, report_age_seconds=max(0.0, now - self._report_at)),
-            problems=tuple(self._problems(figures, around)),
+            problems=(*self._problems(figures, around), *notes, *strays),
             collected=around.collected,
         )
         self._minute, self._unreadable, self._last = Minute(), [], figures
+        self._last_ids = tuple(claim.job.job_id for claim in found)
         return entry
 
     def _figures(self) -> Figures:
@@ -129,6 +134,7 @@ class Pipeline:
             allocated=self._last.allocated,
             runtimes=self._last.runtimes,
             cores_by_pid=self._last.cores_by_pid,
+            holders=self._last.holders,
         )
 
     def _layout(self) -> node_layout.Layout:
@@ -154,18 +160,31 @@ class Pipeline:
         why = around.monitor or (self._unreadable[-1] if self._unreadable else "neuron-monitor is silent")
         return f"no readable report {'for' if self._report else 'yet, after'} {age:.0f} s: {why}"
 
-    def _wasted(self, figures: Figures, state: NodeState) -> float | None:
+    def _jobs(self, around: Surroundings) -> tuple[Job, ...]:
+        # When nobody could look for jobs, they are as last seen: a job that lost its name would start anew.
+        if around.collected.jobs is not None:
+            self._last_jobs = around.collected.jobs
+        return self._last_jobs
+
+    def _judged_job(self, found: Sequence[Claim]) -> str | None:
+        # The node's state is about one job at a time, and stays with it while it is there: of two jobs of the same
+        # size now this one and now that one is first.
+        ids = [claim.job.job_id for claim in found]
+        if not ids or self._memory.job in ids:
+            return self._memory.job if ids else None
+        if ids[0] in self._last_ids:
+            # It was there before, beside the one that has gone, and is not starting up.
+            self._memory = replace(self._memory, job=ids[0])
+        return ids[0]
+
+    def _wasted(self, jobs: Sequence[JobShare], figures: Figures, state: NodeState) -> float | None:
         if self._config.price is None:
             return None
-        # A registered job that holds no core, such as one whose processes died, does no work at all.
-        busy = 0.0 if figures.allocated == frozenset() and figures.reports else figures.utilization.mean()
-        return wasted_usd_per_hour(
-            self._config.price.usd_per_hour,
-            state,
-            tensor_engine_percent=figures.tensor.mean() if self._config.reports_flops else None,
-            core_percent=busy,
-            target_percent=self._config.target_utilization_percent,
-        )
+        if not jobs:
+            return wasted(self._config.price.usd_per_hour, figures, state, self._config)
+        # One job above its target makes up for nothing that another one wastes.
+        known = [share.wasted_usd_per_hour for share in jobs if share.wasted_usd_per_hour is not None]
+        return sum(known) if known else None
 
     def _problems(self, figures: Figures, around: Surroundings) -> Iterable[str]:
         if around.monitor:
@@ -174,6 +193,10 @@ class Pipeline:
         if self._unreadable:
             yield f"{len(self._unreadable)} unreadable lines, the last: {self._unreadable[-1]}"
         yield from around.collected.problems
+        held = {pid: figures.cores_by_pid[pid] for pid in around.collected.ended if pid in figures.cores_by_pid}
+        if held:
+            pids = ", ".join(str(pid) for pid in sorted(held)[:_PIDS_SHOWN])
+            yield f"{sum(held.values())} cores are held by {len(held)} processes that have ended: pid {pids}"
         for name, excess in (("core", figures.utilization.excess()), ("tensor-engine", figures.tensor.excess())):
             if excess:
                 yield f"{name} utilization: {excess}"
@@ -182,7 +205,7 @@ class Pipeline:
 
 
 def _observation(
-    minute: int, figures: Figures, around: Surroundings, job: Job | None, blind: str | None
+    minute: int, figures: Figures, around: Surroundings, job: str | None, blind: str | None
 ) -> Observation:
     return Observation(
         at=float(minute),
@@ -190,7 +213,7 @@ def _observation(
         fault=worst((*figures.hardware_errors, *around.collected.hardware_errors)),
         draining=around.collected.draining,
         holds_cores=bool(figures.allocated),
-        job=job.job_id if job else None,
+        job=job,
         compiling=around.collected.compiling,
         completed=figures.completed,
         checkpoint=around.collected.checkpoint,

@@ -1,5 +1,6 @@
 """Dollars: what an hour of a node buys, and how much of it is wasted."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from fleet.node_state import NodeState
@@ -7,6 +8,27 @@ from fleet.node_state import NodeState
 # Where the tools report no FLOP/s, busy time takes their place. A core that trains well is busy nearly always, so
 # the bar is higher than for the tensor engine: a busy core has been captured at 38 % of its peak.
 CORE_UTILIZATION_TARGET_PERCENT: Final = 70.0
+# USD are split in whole millionths, so that parts add up without a rest.
+_MILLIONTHS: Final = 1_000_000
+
+
+def split_usd(usd: float, weights: Sequence[float]) -> tuple[float, ...]:
+    """``usd`` in parts that go by ``weights`` and add up to it, to the millionth of a dollar.
+
+    A node is paid for whole, so what nobody holds of it is paid for by those who hold the rest. Without any weight
+    the parts are equal. The largest remainders get the millionths that are left over.
+    """
+    if len(weights) < 2:
+        return (usd,) * len(weights)
+    total = sum(weights)
+    shares = [weight / total if total > 0 else 1 / len(weights) for weight in weights]
+    millionths = round(usd * _MILLIONTHS)
+    exact = [millionths * share for share in shares]
+    parts = [int(part) for part in exact]
+    by_remainder = sorted(range(len(parts)), key=lambda index: (parts[index] - exact[index], index))
+    for index in by_remainder[: millionths - sum(parts)]:
+        parts[index] += 1
+    return tuple(part / _MILLIONTHS for part in parts)
 
 
 def wasted_usd_per_hour(

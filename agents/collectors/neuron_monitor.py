@@ -18,11 +18,21 @@ _SHORTEST_SHARE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class ProcessWork:
+    """What one process executed, over all of its runtimes; seconds, and None is not measured."""
+
+    completed: int | None
+    failed: int | None
+    latency_p99: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class NodeSample:
     """One report's figures; None or a missing key is not measured. Percent, FLOP/s, bytes, counts, seconds.
 
     ``blind`` says why the cores could not be seen at all; ``allocated`` is None when holders are unknown.
-    ``is_measured`` is whether cores were seen for long enough, or there was no runtime to see.
+    ``is_measured`` is whether cores were seen for long enough, or there was no runtime to see. ``holders`` are the pids
+    by core, ``work`` is by pid.
     """
 
     blind: str | None = None
@@ -38,6 +48,8 @@ class NodeSample:
     latency_p99: float | None = None
     runtimes: tuple[tuple[int, str], ...] = ()
     cores_by_pid: Mapping[int, int] = field(default_factory=dict)
+    holders: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    work: Mapping[int, ProcessWork] = field(default_factory=dict)
 
 
 def sample(report: Report, layout: Layout, period: float) -> NodeSample:
@@ -60,12 +72,14 @@ def sample(report: Report, layout: Layout, period: float) -> NodeSample:
         flops=_merge(holders, {key: entry.flops for key, entry in rates.items() if entry}, sum),
         core_bytes=core_bytes,
         device_bytes=_device_bytes(core_bytes, layout),
-        completed=_total([entry.completed if entry else None for entry in executions]),
-        failed=_total([entry.failed if entry else None for entry in executions]),
+        completed=total([entry.completed if entry else None for entry in executions]),
+        failed=total([entry.failed if entry else None for entry in executions]),
         errors=_errors(entry for entry in executions if entry),
         latency_p99=max((e.latency_p99 for e in executions if e and e.latency_p99 is not None), default=None),
         runtimes=tuple(runtime.identity for runtime in runtimes),
         cores_by_pid=_cores_by_pid(holders),
+        holders={core: frozenset(pid for pid, _ in identities) for core, identities in holders.items()},
+        work=_work(zip(runtimes, executions, strict=True)),
     )
 
 
@@ -141,11 +155,25 @@ def _device_bytes(core_bytes: Mapping[int, int] | None, layout: Layout) -> dict[
     return totals
 
 
-def _total(counts: list[int | None]) -> int | None:
-    # A positive sum is progress even when one runtime is missing; a zero is only known when all were measured.
+def total(counts: list[int | None]) -> int | None:
+    """Their sum: positive, it is progress even when one is missing; a zero is only known when all were measured."""
     known = [count for count in counts if count is not None]
     complete = len(known) == len(counts)
     return sum(known) if sum(known) > 0 or (known and complete) else None
+
+
+def _work(measured: Iterable[tuple[Runtime, Executions | None]]) -> dict[int, ProcessWork]:
+    by_pid: dict[int, list[Executions | None]] = {}
+    for runtime, executions in measured:
+        by_pid.setdefault(runtime.pid, []).append(executions)
+    return {
+        pid: ProcessWork(
+            completed=total([each.completed if each else None for each in entries]),
+            failed=total([each.failed if each else None for each in entries]),
+            latency_p99=max((e.latency_p99 for e in entries if e and e.latency_p99 is not None), default=None),
+        )
+        for pid, entries in by_pid.items()
+    }
 
 
 def _errors(executions: Iterable[Executions]) -> dict[str, int]:

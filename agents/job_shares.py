@@ -1,0 +1,131 @@
+"""Who has which part of a node in a minute: processes, cores and dollars by job.
+
+The price is split by cores held, so that the jobs' shares add up to the node's price: cores that nobody holds are paid
+for by the jobs that keep the node. A core that several jobs hold counts for each of them by its part.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Final
+
+from agents.batch import JobShare, Node
+from agents.collectors.job import UNATTRIBUTED, Job, unattributed
+from agents.config import AgentConfig
+from agents.minute import Figures, Minute
+from fleet.cost import split_usd, wasted_usd_per_hour
+from fleet.metrics import MetricSpec
+from fleet.node_state import NodeState
+
+# Each job is 12 to 16 series of every minute that it runs in.
+MAX_JOBS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A job, its processes on the node, and the cores that they hold: a shared one counts by its part."""
+
+    job: Job
+    pids: frozenset[int]
+    cores: float
+
+
+def claims(
+    jobs: Sequence[Job], pids: AbstractSet[int], holders: Mapping[int, frozenset[int]]
+) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
+    """Divide ``pids`` among ``jobs``, the largest holder of cores first, and what has to be said of it.
+
+    Processes that no job claims are unattributed when they hold a core.
+    """
+    owned: dict[str, tuple[Job, set[int]]] = {}
+    for job in jobs:
+        owned.setdefault(job.job_id, (job, set()))[1].update(job.pids or ())
+    rest = set(pids).difference(*(theirs for _, theirs in owned.values()))
+    catch_all = next((job for job in jobs if job.pids is None), None)
+    if catch_all is not None:
+        owned[catch_all.job_id][1].update(rest)
+    elif any(holding & rest for holding in holders.values()):
+        owned.setdefault(UNATTRIBUTED, (unattributed(), set()))[1].update(rest)
+    cores = _cores({pid: job_id for job_id, (_, theirs) in owned.items() for pid in theirs}, holders)
+    found = _sorted(Claim(job, frozenset(theirs), cores.get(job.job_id, 0.0)) for job, theirs in owned.values())
+    if len(found) <= MAX_JOBS:
+        return found, ()
+    return _folded(found), (f"{len(found)} jobs share the node; the smallest of them count as {UNATTRIBUTED}",)
+
+
+def shares(
+    found: Sequence[Claim], minute: Minute, all_figures: Figures, state: NodeState, node: Node
+) -> tuple[JobShare, ...]:
+    """What each job did in ``minute`` and its part of the price. ``all_figures`` are of all of them together."""
+    price = node.config.price
+    costs = split_usd(price.usd_per_hour, [claim.cores for claim in found]) if price else (None,) * len(found)
+    everybody = {pid for pid, _ in all_figures.runtimes} | minute.pids
+    parts = []
+    for claim, cost in zip(found, costs, strict=True):
+        figures = all_figures if everybody <= claim.pids else _figures(claim, minute, all_figures, node)
+        lost = None if cost is None else wasted(cost, figures, state, node.config)
+        parts.append(JobShare(claim.job, claim.cores, figures, cost, lost))
+    return tuple(parts)
+
+
+def wasted(usd_per_hour: float, figures: Figures, state: NodeState, config: AgentConfig) -> float | None:
+    """USD an hour out of ``usd_per_hour`` that buy no useful work; None where that cannot be said."""
+    # A registered job that holds no core, such as one whose processes died, does no work at all.
+    busy = 0.0 if figures.allocated == frozenset() and figures.reports else figures.utilization.mean()
+    return wasted_usd_per_hour(
+        usd_per_hour,
+        state,
+        tensor_engine_percent=figures.tensor.mean() if config.reports_flops else None,
+        core_percent=busy,
+        target_percent=config.target_utilization_percent,
+    )
+
+
+def workload(
+    reported: Mapping[str, Mapping[MetricSpec, float]], jobs: Sequence[str]
+) -> tuple[Mapping[str, Mapping[MetricSpec, float]], tuple[str, ...]]:
+    """What workloads ``reported``, by job id, and what of it belongs to nobody. ``jobs`` are the node's.
+
+    Figures without a job are the only job's; with several there is no telling whose. A job that the agent does not
+    know of may report all the same.
+    """
+    found: dict[str, dict[MetricSpec, float]] = {}
+    problems: list[str] = []
+    for name, figures in reported.items():
+        job_id = name or (jobs[0] if len(jobs) == 1 else "")
+        if not job_id:
+            problems.append(f"a workload reports figures without a job, and {len(jobs) or 'no'} jobs are on the node")
+        elif job_id not in found and len(found) >= MAX_JOBS:
+            problems.append(f"workloads report figures of more than {MAX_JOBS} jobs; those of {job_id} are dropped")
+        else:
+            found.setdefault(job_id, {}).update(figures)
+    return found, tuple(problems)
+
+
+def _cores(owner: Mapping[int, str], holders: Mapping[int, frozenset[int]]) -> dict[str, float]:
+    cores: dict[str, float] = {}
+    for holding in holders.values():
+        sharing = {owner[pid] for pid in holding if pid in owner}
+        for job_id in sharing:
+            cores[job_id] = cores.get(job_id, 0.0) + 1 / len(sharing)
+    return cores
+
+
+def _sorted(found: Iterable[Claim]) -> tuple[Claim, ...]:
+    return tuple(sorted(found, key=lambda claim: (-claim.cores, claim.job.job_id == UNATTRIBUTED, claim.job.job_id)))
+
+
+def _folded(found: Sequence[Claim]) -> tuple[Claim, ...]:
+    known = [claim for claim in found if claim.job.job_id != UNATTRIBUTED][: MAX_JOBS - 1]
+    others = [claim for claim in found if claim not in known]
+    pids = frozenset(pid for claim in others for pid in claim.pids)
+    return _sorted([*known, Claim(unattributed(), pids, sum(claim.cores for claim in others))])
+
+
+def _figures(claim: Claim, minute: Minute, all_figures: Figures, node: Node) -> Figures:
+    figures = minute.figures(node.layout, claim.pids)
+    if not figures.reports:
+        held = {core: holding & claim.pids for core, holding in all_figures.holders.items() if holding & claim.pids}
+        return replace(figures, allocated=None if all_figures.allocated is None else frozenset(held), holders=held)
+    # That nothing ran for a job without a process is known.
+    return figures if claim.pids & minute.pids or figures.blind else replace(figures, completed=0)
