@@ -1,23 +1,27 @@
 """Asks every collector at the end of a minute, all at once, and waits for none longer than the deadline.
 
-Each collector has one thread, so a hung one (a dead NFS mount, a driver that does not answer) holds up nobody and
-is not asked again before it has answered. What it then brings is late: counts and errors are taken with the next
-minute, because they would be lost otherwise; gauges are out of date and are not.
+Each collector has one thread, so a hung one (a dead NFS mount, a driver that does not answer) holds up nobody: it is
+waited for once, and then neither asked nor waited for before it has answered. What it brings at last is late: counts
+and errors are taken with that minute, because they would be lost otherwise, so that they are of all the minutes that
+it took; gauges are out of date and are not.
 """
 
 import logging
 import queue
 import threading
 import time
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from agents.collectors.collector import Collector, Contribution, Request, merged
-from fleet.metrics import Kind
+from agents.collectors.vetting import bounded, vetted
+from fleet.metrics import PERIOD_SECONDS, Kind, MetricSpec
 
 logger = logging.getLogger(__name__)
 # Seconds that the end of a minute may wait for its collectors.
 DEADLINE: Final = 0.8
+_LONGEST_ERROR: Final = 500
 
 
 class CollectorPool:
@@ -28,56 +32,98 @@ class CollectorPool:
         self._workers = [_Worker(collector) for collector in collectors]
 
     def collect(self, request: Request) -> Contribution:
-        """What all of them saw; who raised or did not answer is named among the problems."""
+        """What all of them saw; who raised or did not answer is named among the problems.
+
+        The event's ``collectors`` say for each how many milliseconds it took and whether all went well.
+        """
         late = [worker.ask(request) for worker in self._workers]
         ends = time.monotonic() + self._deadline
         answers = [worker.answer(request, ends - time.monotonic()) for worker in self._workers]
-        return merged([*answers, *late])
+        seen = merged([*late, *(answer.contribution for answer in answers)])
+        costs = {worker.name: answer.cost() for worker, answer in zip(self._workers, answers, strict=True)}
+        return bounded(merged([seen, Contribution(event={"collectors": costs} if costs else {})]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """``seconds`` are None while it has not come."""
+
+    contribution: Contribution
+    seconds: float | None
+    is_ok: bool
+
+    def cost(self) -> Mapping[str, Any]:
+        spent = {} if self.seconds is None else {"ms": round(1000 * self.seconds, 1)}
+        return {**spent, "ok": self.is_ok}
 
 
 class _Worker:
     """One collector in one thread: a daemon, so that a hung one does not keep the agent from ending."""
 
     def __init__(self, collector: Collector) -> None:
+        self.name = collector.name
         self._collector = collector
         self._requests: queue.Queue[Request] = queue.Queue(1)
-        self._answers: queue.Queue[Contribution] = queue.Queue(1)
+        self._answers: queue.Queue[_Answer] = queue.Queue(1)
         self._open: Request | None = None
-        threading.Thread(target=self._work, name=f"collector {collector.name}", daemon=True).start()
+        self._failure: str | None = None
+        threading.Thread(target=self._work, name=f"collector {self.name}", daemon=True).start()
 
     def ask(self, request: Request) -> Contribution:
         """Put the question, unless the last one is still open; the late answer to that one, if it has come."""
         late = Contribution()
         if self._open is not None:
             try:
-                late = _still_true(self._answers.get_nowait())
+                late = _still_true(self._answers.get_nowait().contribution)
             except queue.Empty:
                 return late
+            logger.warning("%s: answers again, after %s", self.name, _waited(self._open, request))
         self._open = request
         self._requests.put(request)
         return late
 
-    def answer(self, request: Request, timeout: float) -> Contribution:
+    def answer(self, request: Request, timeout: float) -> _Answer:
         """The answer to ``request``, or what is known when ``timeout`` seconds have passed without one."""
-        try:
-            contribution = self._answers.get(timeout=max(0.0, timeout))
-        except queue.Empty:
-            logger.warning("%s: no answer in time", self._collector.name)
-            return Contribution(problems=(f"{self._collector.name}: no answer in time",))
-        is_late, self._open = self._open is not request, None
-        return _still_true(contribution) if is_late else contribution
+        since = self._open or request
+        if since is request:
+            try:
+                answer = self._answers.get(timeout=max(0.0, timeout))
+            except queue.Empty:
+                logger.warning("%s: no answer in time", self.name)
+            else:
+                self._open = None
+                return answer
+        return _Answer(Contribution(problems=(f"{self.name}: no answer {_waited(since, request)}",)), None, is_ok=False)
 
     def _work(self) -> None:
         while True:
             request = self._requests.get()
+            began = time.monotonic()
             try:
-                contribution = self._collector.collect(request)
-            except Exception as error:
-                logger.exception("%s failed", self._collector.name)
-                contribution = Contribution(problems=(f"{self._collector.name}: {type(error).__name__}: {error}",))
-            self._answers.put(contribution)
+                contribution, is_ok = vetted(self.name, self._collector.collect(request)), True
+            except BaseException as error:
+                # Whatever it is, it must not end the thread: the collector could never be asked again.
+                text = f"{self.name}: {type(error).__name__}: {error}"[:_LONGEST_ERROR]
+                if text != self._failure:
+                    logger.exception("%s failed", self.name)
+                self._failure = text
+                contribution, is_ok = Contribution(problems=(text,)), False
+            self._answers.put(_Answer(contribution, time.monotonic() - began, is_ok))
+
+
+def _waited(since: Request, request: Request) -> str:
+    minutes = round((request.now - since.now) / PERIOD_SECONDS)
+    return f"for {minutes} min" if minutes > 0 else "in time"
 
 
 def _still_true(late: Contribution) -> Contribution:
-    counts = {spec: value for spec, value in late.metrics.items() if spec.kind is Kind.PER_MINUTE}
-    return Contribution(metrics=counts, hardware_errors=late.hardware_errors, problems=late.problems)
+    return Contribution(
+        metrics=_counts(late.metrics),
+        job_metrics={job_id: _counts(figures) for job_id, figures in late.job_metrics.items()},
+        hardware_errors=late.hardware_errors,
+        problems=late.problems,
+    )
+
+
+def _counts(figures: Mapping[MetricSpec, float]) -> dict[MetricSpec, float]:
+    return {spec: value for spec, value in figures.items() if spec.kind is Kind.PER_MINUTE}
