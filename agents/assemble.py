@@ -12,6 +12,8 @@ from agents.collectors.instance_metadata import instance_id
 from agents.collectors.jobs import JobCollector
 from agents.collectors.markers import MarkerCollector
 from agents.collectors.pool import CollectorPool
+from agents.collectors.self_usage import MonitorUsage
+from agents.collectors.tools_version import ToolsVersion
 from agents.config import AgentConfig
 from agents.monitor import settings
 from agents.monitor.events import MonitorEvent
@@ -40,6 +42,8 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
         MarkerCollector(run_directory),
         CompilerCollector(proc),
         JobCollector(run_directory / "jobs", proc),
+        MonitorUsage(),
+        ToolsVersion(Path(config.neuron_monitor)),
     )
 
 
