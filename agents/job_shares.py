@@ -63,22 +63,22 @@ def shares(
     parts = []
     for claim, cost in zip(found, costs, strict=True):
         figures = all_figures if everybody <= claim.pids else _figures(claim, minute, all_figures, node)
-        lost = None if cost is None else wasted(cost, figures, state, node.config)
+        lost = None if cost is None else _wasted(cost, figures, state, node.config)
         parts.append(JobShare(claim.job, claim.cores, figures, cost, lost))
     return tuple(parts)
 
 
-def wasted(usd_per_hour: float, figures: Figures, state: NodeState, config: AgentConfig) -> float | None:
-    """USD an hour out of ``usd_per_hour`` that buy no useful work; None where that cannot be said."""
-    # A registered job that holds no core, such as one whose processes died, does no work at all.
-    busy = 0.0 if figures.allocated == frozenset() and figures.reports else figures.utilization.mean()
-    return wasted_usd_per_hour(
-        usd_per_hour,
-        state,
-        tensor_engine_percent=figures.tensor.mean() if config.reports_flops else None,
-        core_percent=busy,
-        target_percent=config.target_utilization_percent,
-    )
+def wasted_by_all(jobs: Sequence[JobShare], figures: Figures, state: NodeState, config: AgentConfig) -> float | None:
+    """USD an hour of the node that buy no useful work: what its ``jobs`` waste, as far as that is known.
+
+    One job above its target makes up for nothing that another one wastes. Without jobs the node's ``figures`` count.
+    """
+    if config.price is None:
+        return None
+    if not jobs:
+        return _wasted(config.price.usd_per_hour, figures, state, config)
+    known = [share.wasted_usd_per_hour for share in jobs if share.wasted_usd_per_hour is not None]
+    return sum(known) if known else None
 
 
 def workload(
@@ -100,6 +100,18 @@ def workload(
         else:
             found.setdefault(job_id, {}).update(figures)
     return found, tuple(problems)
+
+
+def _wasted(usd_per_hour: float, figures: Figures, state: NodeState, config: AgentConfig) -> float | None:
+    # A registered job that holds no core, such as one whose processes died, does no work at all.
+    busy = 0.0 if figures.allocated == frozenset() and figures.reports else figures.utilization.mean()
+    return wasted_usd_per_hour(
+        usd_per_hour,
+        state,
+        tensor_engine_percent=figures.tensor.mean() if config.reports_flops else None,
+        core_percent=busy,
+        target_percent=config.target_utilization_percent,
+    )
 
 
 def _cores(owner: Mapping[int, str], holders: Mapping[int, frozenset[int]]) -> dict[str, float]:

@@ -4,26 +4,26 @@ The same pipeline runs on the node, in the simulation and behind ``fleet-agent i
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from agents.batch import JobShare, Node, NodeMinute, SelfFigures
+from agents.batch import Node, NodeMinute, SelfFigures
 from agents.collectors import ecc, neuron_monitor
 from agents.collectors import layout as node_layout
 from agents.collectors.collector import Contribution
 from agents.collectors.job import Job
 from agents.collectors.seen_error import worst
 from agents.config import AgentConfig
-from agents.job_shares import Claim, claims, shares, wasted, workload
+from agents.job_shares import Claim, claims, shares, wasted_by_all, workload
 from agents.minute import Figures, Minute
 from agents.monitor.parse import UnreadableLineError, parse
 from agents.monitor.report import Hardware, Report
+from agents.problems import problems
 from fleet.metrics import PERIOD_SECONDS
 from fleet.node_state import Memory, NodeState, Observation, decide
 
 logger = logging.getLogger(__name__)
 _BLIND_PERIODS = 3
-_PIDS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +115,9 @@ class Pipeline:
             verdict=verdict,
             jobs=jobs,
             workload=reported,
-            wasted_usd_per_hour=self._wasted(jobs, figures, state),
+            wasted_usd_per_hour=wasted_by_all(jobs, figures, state, self._config),
             own=replace(own, report_age_seconds=max(0.0, now - self._report_at)),
-            problems=(*self._problems(figures, around), *notes, *strays),
+            problems=(*problems(figures, around.collected, around.monitor, self._unreadable, node), *notes, *strays),
             collected=around.collected,
         )
         self._minute, self._unreadable, self._last = Minute(), [], figures
@@ -176,32 +176,6 @@ class Pipeline:
             # It was there before, beside the one that has gone, and is not starting up.
             self._memory = replace(self._memory, job=ids[0])
         return ids[0]
-
-    def _wasted(self, jobs: Sequence[JobShare], figures: Figures, state: NodeState) -> float | None:
-        if self._config.price is None:
-            return None
-        if not jobs:
-            return wasted(self._config.price.usd_per_hour, figures, state, self._config)
-        # One job above its target makes up for nothing that another one wastes.
-        known = [share.wasted_usd_per_hour for share in jobs if share.wasted_usd_per_hour is not None]
-        return sum(known) if known else None
-
-    def _problems(self, figures: Figures, around: Surroundings) -> Iterable[str]:
-        if around.monitor:
-            yield around.monitor
-        yield from figures.blind_reports
-        if self._unreadable:
-            yield f"{len(self._unreadable)} unreadable lines, the last: {self._unreadable[-1]}"
-        yield from around.collected.problems
-        held = {pid: figures.cores_by_pid[pid] for pid in around.collected.ended if pid in figures.cores_by_pid}
-        if held:
-            pids = ", ".join(str(pid) for pid in sorted(held)[:_PIDS_SHOWN])
-            yield f"{sum(held.values())} cores are held by {len(held)} processes that have ended: pid {pids}"
-        for name, excess in (("core", figures.utilization.excess()), ("tensor-engine", figures.tensor.excess())):
-            if excess:
-                yield f"{name} utilization: {excess}"
-        if figures.flops_by_core and self._layout().peak_flops is None:
-            yield f"no tensor-engine peak is known for {self._config.dtype} on {self._instance_type()}"
 
 
 def _observation(

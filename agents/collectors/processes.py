@@ -71,7 +71,11 @@ class Processes:
 
     def _status(self, pid: int) -> list[str]:
         # "7 (a name) S 1 ...": the name may hold blanks and brackets, so what follows is cut off behind the last one.
-        text = self._read(pid, "stat", _LARGEST_FILE).decode("utf-8", "replace")
+        try:
+            text = self._read(pid, "stat", _LARGEST_FILE).decode("utf-8", "replace")
+        except PermissionError:
+            # /proc is mounted with hidepid: that there is a process is all there is to see.
+            return []
         return text.rpartition(")")[2].split()[:2]
 
     def _read(self, pid: int, name: str, limit: int) -> bytes:

@@ -205,6 +205,21 @@ def test_an_environment_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch
     assert owners(seen) == {"1": (8,)}
 
 
+def test_where_processes_are_hidden_registrations_still_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    register(tmp_path, job_id="a")
+    process(tmp_path, 7, {"SLURM_JOB_ID": "1"}, stat="7 (python3) S 1 1")
+    opened = Path.open
+
+    def refuse(path: Path, *arguments: Any, **named: Any) -> Any:
+        if path.parent.name == "7":
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *arguments, **named)
+
+    monkeypatch.setattr(Path, "open", refuse)
+
+    assert owners(look(tmp_path, 7)) == {"a": None}
+
+
 def test_the_only_registration_takes_every_process_and_names_a_schedulers_job(tmp_path: Path) -> None:
     register(tmp_path, job_id="a", name="llama", owner="ada", cores=32, tokens_wanted=1e9)
     process(tmp_path, 7, {"AWS_BATCH_JOB_ID": BATCH})
