@@ -5,6 +5,7 @@ WhenRunning metrics exist in state RUNNING only: alarms on them cannot see a nod
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from agents.batch import Datum, JobShare, NodeMinute, iso
@@ -34,10 +35,10 @@ def metric_data(entry: NodeMinute) -> tuple[Datum, ...]:
         *_value(metrics.CORES_ALLOCATED, _allocated(entry)),
         *_money(_price(entry), entry.wasted_usd_per_hour),
         *_faults(entry),
-        *_collected(entry),
         *_states(entry),
         *_own(entry),
     ]
+    node.extend(_collected(entry, {spec for spec, _ in node}))
     return (
         *_datums(entry, None, node),
         *(datum for share in entry.jobs for datum in _of_job(entry, share)),
@@ -113,9 +114,11 @@ def _faults(entry: NodeMinute) -> _Measured:
     yield from _value(metrics.HARDWARE_ERRORS, count if count or entry.figures.hardware_measured else None)
 
 
-def _collected(entry: NodeMinute) -> _Measured:
+def _collected(entry: NodeMinute, said: AbstractSet[MetricSpec]) -> _Measured:
+    # A series has one datum in a minute, and the node's own word comes first.
     for spec, value in entry.collected.metrics.items():
-        yield from _value(spec, value)
+        if spec not in said:
+            yield from _value(spec, value)
 
 
 def _states(entry: NodeMinute) -> _Measured:

@@ -31,9 +31,9 @@ def vetted(name: str, said: Contribution) -> Contribution:
     """``said`` by the collector ``name``, without what cannot be published; each omission is a problem."""
     problems: list[str] = []
     event = dict(_properties(said.event, problems))
-    metrics = _figures(said.metrics, problems)
+    metrics = _figures(said.metrics, problems, of_job=False)
     by_job = {
-        dimension_value(job_id) if job_id else "": _figures(figures, problems)
+        dimension_value(job_id) if job_id else "": _figures(figures, problems, of_job=True)
         for job_id, figures in list(said.job_metrics.items())[:_JOBS_SHOWN]
     }
     if len(said.job_metrics) > _JOBS_SHOWN:
@@ -79,11 +79,12 @@ def _properties(event: Mapping[str, Any], problems: list[str]) -> Iterable[tuple
         yield str(name), msgspec.json.decode(data)
 
 
-def _figures(figures: Mapping[MetricSpec, float], problems: list[str]) -> dict[MetricSpec, float]:
+def _figures(figures: Mapping[MetricSpec, float], problems: list[str], *, of_job: bool) -> dict[MetricSpec, float]:
     kept = {}
     for spec, value in figures.items():
-        if spec.kind not in _KINDS:
-            problems.append(f"{spec.name} is not a collector's to say")
+        # What both sets have comes from neuron-monitor, and a series has one datum in a minute.
+        if spec.kind not in _KINDS or (spec.per_fleet, spec.per_job) != (not of_job, of_job):
+            problems.append(f"{spec.name} is not for a collector to say{' of a job' if of_job else ''}")
         elif isinstance(value, bool) or not isinstance(value, int | float):
             problems.append(f"{spec.name} is no number")
         elif not math.isfinite(value) or abs(value) > _LARGEST_VALUE:

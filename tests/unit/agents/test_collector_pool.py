@@ -180,8 +180,13 @@ def test_figures_that_are_no_numbers_are_dropped_and_said() -> None:
             metrics.COMPILE_FAILURES: text,
             metrics.CORES_TOTAL: 1e200,
             metrics.NODES_BLIND: 1,
+            metrics.TOKENS_PER_SECOND: 1,
         },
-        job_metrics={":a": {metrics.TRAINING_LOSS: -3.5}, "b": {metrics.TRAINING_LOSS: math.nan}, "": {}},
+        job_metrics={
+            ":a": {metrics.TRAINING_LOSS: -3.5},
+            "b": {metrics.TRAINING_LOSS: math.nan},
+            "": {metrics.EXECUTIONS_COMPLETED: 1},
+        },
     )
 
     seen = vetted("efa", said)
@@ -195,8 +200,10 @@ def test_figures_that_are_no_numbers_are_dropped_and_said() -> None:
         "efa: CompilationSeconds is inf",
         "efa: CompileFailures is no number",
         "efa: CoresTotal is 1e+200",
-        "efa: NodesBlind is not a collector's to say",
+        "efa: NodesBlind is not for a collector to say",
+        "efa: TokensPerSecond is not for a collector to say",
         "efa: TrainingLoss is nan",
+        "efa: ExecutionsCompleted is not for a collector to say of a job",
     )
 
 

@@ -158,6 +158,12 @@ def test_processes_that_no_job_claims_are_unattributed_when_they_hold_cores() ->
     assert log_event(entry)["jobs"][1]["owner"] == "models"
 
 
+def test_a_runtime_that_holds_nothing_makes_no_job() -> None:
+    entry = agents.one_minute(samples.report([RuntimeSpec(1, "a")]), around=around())
+
+    assert (entry.jobs, entry.verdict.state) == ((), NodeState.NO_JOB)
+
+
 def test_a_registered_job_without_a_process_did_nothing_and_costs_nothing_beside_one_that_holds_the_cores() -> None:
     entry = agents.one_minute(SHARED, around=around(job("a", 1, 2, 3), job("b")))
 
@@ -291,6 +297,15 @@ def test_cores_of_processes_that_have_ended_are_a_problem() -> None:
     entry = agents.one_minute(SHARED, around=around(job("a", 1, 2, 3), ended=(1, 77)))
 
     assert entry.problems == ("2 cores are held by 1 processes that have ended: pid 1",)
+
+
+def test_a_series_has_one_datum_whatever_collectors_say() -> None:
+    more = {metrics.CORES_TOTAL: 9.0, metrics.EFA_RETRANSMITS: 2.0, metrics.TOKENS_PER_SECOND: 1.0}
+    entry = agents.one_minute(SHARED, around=around(metrics=more))
+
+    assert (value(entry, "CoresTotal", None), value(entry, "EfaRetransmits", None)) == (4, 2)
+    # A metric of jobs has no series of the fleet.
+    assert value(entry, "TokensPerSecond", None) is None
 
 
 def test_a_collector_cannot_speak_over_the_nodes_own_properties() -> None:
