@@ -90,6 +90,11 @@ class Minute:
         self._ecc = ecc if ecc is not None else self._ecc
 
     @property
+    def latest(self) -> NodeSample | None:
+        """The last report that says who holds the cores; None when there was none in the minute."""
+        return next((sample for sample in reversed(self._samples) if sample.allocated is not None), None)
+
+    @property
     def pids(self) -> frozenset[int]:
         """Processes that had a runtime at any time of the minute."""
         return frozenset(pid for sample in self._samples for pid, _ in sample.runtimes)

@@ -66,8 +66,10 @@ class Pipeline:
     @property
     def pids(self) -> tuple[int, ...]:
         """Host pids of the minute's runtimes, the one with the most cores first, those that have ended last."""
-        figures = self._figures()
-        by_cores = sorted(figures.runtimes, key=lambda identity: -figures.cores_by_pid.get(identity[0], 0))
+        latest = self._minute.latest or self._last
+        if latest is None:
+            return ()
+        by_cores = sorted(latest.runtimes, key=lambda identity: -latest.cores_by_pid.get(identity[0], 0))
         return tuple(dict.fromkeys((*(pid for pid, _ in by_cores), *sorted(self._minute.pids))))
 
     @property

@@ -62,6 +62,7 @@ def sample(report: Report, layout: Layout, period: float) -> NodeSample:
         blind = "no runtime's core counters could be read"
     rates = {runtime.identity: _long_enough(runtime.rates, period) for runtime in runtimes}
     holders = _holders(runtimes, rates)
+    pids = {core: frozenset(pid for pid, _ in identities) for core, identities in holders.items()}
     core_bytes = _core_bytes(runtimes)
     executions = [_usable(runtime.executions, period) for runtime in runtimes]
     return NodeSample(
@@ -77,8 +78,8 @@ def sample(report: Report, layout: Layout, period: float) -> NodeSample:
         errors=_errors(entry for entry in executions if entry),
         latency_p99=max((e.latency_p99 for e in executions if e and e.latency_p99 is not None), default=None),
         runtimes=tuple(runtime.identity for runtime in runtimes),
-        cores_by_pid=_cores_by_pid(holders),
-        holders={core: frozenset(pid for pid, _ in identities) for core, identities in holders.items()},
+        cores_by_pid=_cores_by_pid(pids),
+        holders=pids,
         work=_work(zip(runtimes, executions, strict=True)),
     )
 
@@ -184,9 +185,9 @@ def _errors(executions: Iterable[Executions]) -> dict[str, int]:
     return totals
 
 
-def _cores_by_pid(holders: Mapping[int, set[Identity]]) -> dict[int, int]:
+def _cores_by_pid(holders: Mapping[int, frozenset[int]]) -> dict[int, int]:
     counts: dict[int, int] = {}
-    for identities in holders.values():
-        for pid in {pid for pid, _ in identities}:
+    for pids in holders.values():
+        for pid in pids:
             counts[pid] = counts.get(pid, 0) + 1
     return counts
