@@ -4,12 +4,14 @@ The price is split by cores held, so that the jobs' shares add up to the node's 
 for by the jobs that keep the node. A core that several jobs hold counts for each of them by its part.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 
 from agents.batch import JobShare, Node
+from agents.collectors.collector import add
 from agents.collectors.job import UNATTRIBUTED, Job, unattributed
 from agents.config import AgentConfig
 from agents.minute import Figures, Minute
@@ -19,6 +21,8 @@ from fleet.node_state import NodeState
 
 # Each job is 12 to 16 series of every minute that it runs in.
 MAX_JOBS: Final = 16
+# <batch job>#<node>, <batch job>:<child>, <slurm job>_<task>
+_PART: Final = re.compile(r"(.+(?=[#:]\d+$)|\d+(?=_\d+$))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +90,27 @@ def workload(
 ) -> tuple[Mapping[str, Mapping[MetricSpec, float]], tuple[str, ...]]:
     """What workloads ``reported``, by job id, and what of it belongs to nobody. ``jobs`` are the node's.
 
-    Figures without a job are the only job's; with several there is no telling whose. A job that the agent does not
-    know of may report all the same.
+    Figures without a job are the only job's; with several there is no telling whose. A part of a job that is on the
+    node, such as its third node or an element of its array, reports for the job. A job that the agent does not know of
+    may report all the same.
     """
     found: dict[str, dict[MetricSpec, float]] = {}
     problems: list[str] = []
     for name, figures in reported.items():
-        job_id = name or (jobs[0] if len(jobs) == 1 else "")
+        job_id = _whole(name, jobs) if name else jobs[0] if len(jobs) == 1 else ""
         if not job_id:
             problems.append(f"a workload reports figures without a job, and {len(jobs) or 'no'} jobs are on the node")
         elif job_id not in found and len(found) >= MAX_JOBS:
             problems.append(f"workloads report figures of more than {MAX_JOBS} jobs; those of {job_id} are dropped")
         else:
-            found.setdefault(job_id, {}).update(figures)
+            add(found.setdefault(job_id, {}), figures)
     return found, tuple(problems)
+
+
+def _whole(name: str, jobs: Sequence[str]) -> str:
+    # AWS_BATCH_JOB_ID as it stands, or Slurm's way of writing an element of an array.
+    part = _PART.match(name)
+    return part[1] if name not in jobs and part is not None and part[1] in jobs else name
 
 
 def _wasted(usd_per_hour: float, figures: Figures, state: NodeState, config: AgentConfig) -> float | None:

@@ -62,9 +62,9 @@ def merged(contributions: Iterable[Contribution]) -> Contribution:
     metrics: dict[MetricSpec, float] = {}
     by_job: dict[str, dict[MetricSpec, float]] = {}
     for part in parts:
-        _add(metrics, part.metrics)
+        add(metrics, part.metrics)
         for job_id, figures in part.job_metrics.items():
-            _add(by_job.setdefault(job_id, {}), figures)
+            add(by_job.setdefault(job_id, {}), figures)
     jobs = [part.jobs for part in parts if part.jobs is not None]
     return Contribution(
         metrics=metrics,
@@ -80,7 +80,8 @@ def merged(contributions: Iterable[Contribution]) -> Contribution:
     )
 
 
-def _add(totals: dict[MetricSpec, float], figures: Mapping[MetricSpec, float]) -> None:
+def add(totals: dict[MetricSpec, float], figures: Mapping[MetricSpec, float]) -> None:
+    """Take ``figures`` into ``totals``: counts add up, of gauges the last one holds."""
     for spec, value in figures.items():
         is_count = spec.kind is Kind.PER_MINUTE
         totals[spec] = totals[spec] + value if is_count and spec in totals else value

@@ -5,7 +5,6 @@ where the package managers keep it: dpkg's status file (deb-control(5) paragraph
 Amazon Linux 2023 has (rpm's ``lib/backend/sqlite.c`` and ``lib/header.c``). It was not tried on a Neuron image.
 """
 
-import sqlite3
 import struct
 from contextlib import closing
 from pathlib import Path
@@ -73,6 +72,8 @@ def of_rpm(database: Path) -> str | None:
     Raises:
         sqlite3.Error: it is none, or not of this format.
     """
+    import sqlite3  # noqa: PLC0415 - nobody needs it where dpkg is, and minimal Pythons come without it
+
     # Immutable: no lock files beside it, and no wait for a transaction that is under way.
     with closing(sqlite3.connect(f"{database.as_uri()}?immutable=1", uri=True)) as connection:
         query = "SELECT blob FROM Packages JOIN Name ON Packages.hnum = Name.hnum WHERE Name.key = ? ORDER BY Name.hnum"

@@ -123,6 +123,16 @@ def test_a_job_above_its_target_makes_up_for_nothing_that_another_wastes() -> No
     assert value(entry, "WastedUsdPerHour", "b") == value(entry, "WastedUsdPerHour", None) == 7.5
 
 
+def test_on_damaged_hardware_each_jobs_share_is_wasted_whole() -> None:
+    hit: Json = {**SHARED, "system_data": samples.report([], ecc={1: {"mem_ecc_uncorrected": 1}})["system_data"]}
+
+    entry = agents.one_minute(hit, around=around(job("a", 1, 2), job("b", 3)))
+
+    assert entry.verdict.state is NodeState.FAULT
+    assert [share.wasted_usd_per_hour for share in entry.jobs] == [15, 5]
+    assert entry.wasted_usd_per_hour == 20
+
+
 def test_cores_that_nobody_holds_are_paid_for_by_those_who_hold_the_rest() -> None:
     specs = [RuntimeSpec(pid, "1", {pid: 50.0}, {}, {pid: GIB}, 5) for pid in range(3)]
 
@@ -284,6 +294,23 @@ def test_figures_without_a_job_on_a_shared_node_are_nobodys() -> None:
 
     assert (value(entry, "TrainingLoss", "a"), value(entry, "TrainingLoss", "b")) == (None, 1.5)
     assert entry.problems == ("a workload reports figures without a job, and 2 jobs are on the node",)
+
+
+@pytest.mark.parametrize(
+    ("job_id", "reported"), [("4e6f", "4e6f#3"), ("4e6f", "4e6f:17"), ("36", "36_2"), ("36_2", "36_2")]
+)
+def test_a_part_of_a_job_reports_for_the_job(job_id: str, reported: str) -> None:
+    count = {metrics.NON_FINITE_LOSS: 1.0}
+    entry = agents.one_minute(SHARED, around=around(job(job_id, 1, 2, 3), job_metrics={reported: count, "": count}))
+
+    assert value(entry, "NonFiniteLoss", job_id) == 2
+
+
+@pytest.mark.parametrize("reported", ["4e6f#", "4e6f-3", "4e6_2", "other#1"])
+def test_what_only_looks_like_a_part_is_a_job_of_its_own(reported: str) -> None:
+    entry = agents.one_minute(SHARED, around=around(job("4e6f", 1, 2, 3), job("4e6"), job_metrics={reported: LOSS}))
+
+    assert value(entry, "TrainingLoss", reported) == 2.5
 
 
 def test_workloads_cannot_make_up_jobs_without_end() -> None:
