@@ -16,7 +16,7 @@ from agents.collectors.job import KnownBy
 from agents.collectors.processes import Processes
 
 LONGEST_TEXT: Final = 256
-# Fargate and ECS-managed hosts: .../v4/<task>-<number>. On EC2 the last part is a random UUID of the container.
+# On Fargate .../v4/<task>-<number>. On EC2 the last part is a random UUID of the container.
 _ECS_ENDPOINT: Final = re.compile(r"/v[34]/([0-9a-f]{32})-\d+$")
 # cgroup v1 /ecs/<task>/<container>, v2 /ecstasks.slice/ecstasks-<task>.slice/docker-<container>.scope; older tasks
 # have UUIDs with dashes.
@@ -45,30 +45,24 @@ class Identity:
     spellings: frozenset[str]
 
 
-def of_process(processes: Processes, pid: int) -> Identity | None:
-    """The job of ``pid``; None when nothing tells.
+def of_process(processes: Processes, pid: int) -> tuple[Identity | None, bool]:
+    """The job of ``pid``, None when nothing tells; and whether its environment may not be read.
 
     The nearest process of its line that a scheduler started counts, because launchers clear environments. Control
     groups come last: Batch runs its jobs as ECS tasks, and an array's tasks have ids of their own there.
-
-    Raises:
-        PermissionError: the process's own environment may not be read, and its control group does not tell.
     """
-    denied: PermissionError | None = None
-    for generation, ancestor in enumerate(processes.lineage(pid)):
+    is_denied = False
+    for ancestor in processes.lineage(pid):
         try:
             environment = processes.environment(ancestor)
-        except PermissionError as error:
-            denied = error if generation == 0 else denied
+        except PermissionError:
+            is_denied |= ancestor == pid
             continue
         found = _batch(environment) or _slurm(environment)
         found = found or _of_metadata_file(processes, ancestor, environment) or _ecs(environment)
         if found is not None:
-            return found
-    found = of_cgroups(processes.cgroups(pid))
-    if found is None and denied is not None:
-        raise denied
-    return found
+            return found, is_denied
+    return of_cgroups(processes.cgroups(pid)), is_denied
 
 
 def of_cgroups(paths: Iterable[str]) -> Identity | None:

@@ -42,14 +42,12 @@ class JobCollector:
                 if pid in self._known:
                     known[pid] = self._known[pid]
                 continue
-            try:
-                known[pid] = identity.of_process(self._processes, pid)
-            except PermissionError:
+            known[pid], is_denied = identity.of_process(self._processes, pid)
+            if is_denied:
                 denied.append(pid)
-                known[pid] = None
         self._known = known
         if denied:
-            yield f"the environment of {len(denied)} runtimes may not be read, such as of pid {denied[0]}"
+            yield f"the environment of {len(denied)} processes may not be read, such as of pid {denied[0]}"
 
     def _ended_twice(self, pids: tuple[int, ...]) -> tuple[int, ...]:
         # A report is up to a minute older than this look, so a process that ended in between is no news. Where none

@@ -51,9 +51,9 @@ class Processes:
 
     def cgroups(self, pid: int) -> tuple[str, ...]:
         """The paths of its control groups: one with cgroup v2, one for each hierarchy with v1."""
-        text = self._read(pid, "cgroup", _LARGEST_FILE).decode("utf-8", "replace")
         # hierarchy:controllers:path
-        return tuple(dict.fromkeys(line.split(":", 2)[2] for line in text.splitlines() if line.count(":") >= 2))
+        lines = self._text(pid, "cgroup").splitlines()
+        return tuple(dict.fromkeys(line.split(":", 2)[2] for line in lines if line.count(":") >= 2))
 
     def file(self, pid: int, path: str, limit: int) -> bytes:
         """At most ``limit`` bytes of the regular file that the process calls ``path``.
@@ -71,12 +71,14 @@ class Processes:
 
     def _status(self, pid: int) -> list[str]:
         # "7 (a name) S 1 ...": the name may hold blanks and brackets, so what follows is cut off behind the last one.
+        return self._text(pid, "stat").rpartition(")")[2].split()[:2]
+
+    def _text(self, pid: int, name: str) -> str:
         try:
-            text = self._read(pid, "stat", _LARGEST_FILE).decode("utf-8", "replace")
+            return self._read(pid, name, _LARGEST_FILE).decode("utf-8", "replace")
         except PermissionError:
             # /proc is mounted with hidepid: that there is a process is all there is to see.
-            return []
-        return text.rpartition(")")[2].split()[:2]
+            return ""
 
     def _read(self, pid: int, name: str, limit: int) -> bytes:
         try:

@@ -201,7 +201,8 @@ def test_an_environment_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch
     monkeypatch.setattr(Path, "open", refuse)
     seen = look(tmp_path, 7, 8)
 
-    assert seen.problems == ("the environment of 1 runtimes may not be read, such as of pid 7",)
+    assert seen.problems == ("the environment of 2 processes may not be read, such as of pid 7",)
+    # The control group tells of 8.
     assert owners(seen) == {"1": (8,)}
 
 
@@ -217,7 +218,10 @@ def test_where_processes_are_hidden_registrations_still_count(tmp_path: Path, mo
 
     monkeypatch.setattr(Path, "open", refuse)
 
-    assert owners(look(tmp_path, 7)) == {"a": None}
+    seen = look(tmp_path, 7)
+
+    assert owners(seen) == {"a": None}
+    assert len(seen.problems) == 1
 
 
 def test_the_only_registration_takes_every_process_and_names_a_schedulers_job(tmp_path: Path) -> None:
