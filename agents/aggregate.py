@@ -110,7 +110,7 @@ def _money(cost: float | None, wasted: float | None) -> _Measured:
 
 
 def _faults(entry: NodeMinute) -> _Measured:
-    count = sum(seen.count for seen in (*entry.figures.hardware_errors, *entry.collected.hardware_errors))
+    count = sum(seen.count for seen in entry.hardware_errors)
     yield from _value(metrics.HARDWARE_ERRORS, count if count or entry.figures.hardware_measured else None)
 
 

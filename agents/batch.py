@@ -8,6 +8,7 @@ from typing import Any
 from agents.collectors.collector import Contribution
 from agents.collectors.job import Job
 from agents.collectors.layout import Layout
+from agents.collectors.seen_error import SeenError, combined
 from agents.config import AgentConfig
 from agents.minute import Figures
 from fleet.metrics import MetricSpec
@@ -78,6 +79,11 @@ class NodeMinute:
     def job(self) -> Job | None:
         """The job with most of the cores; None when there is none."""
         return self.jobs[0].job if self.jobs else None
+
+    @property
+    def hardware_errors(self) -> tuple[SeenError, ...]:
+        """The minute's faults, each once, whoever saw it."""
+        return combined((*self.figures.hardware_errors, *self.collected.hardware_errors))
 
 
 @dataclass(frozen=True, slots=True)

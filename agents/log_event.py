@@ -75,8 +75,14 @@ def _job(entry: NodeMinute, share: JobShare) -> dict[str, Any]:
 
 def _hardware_errors(entry: NodeMinute) -> list[dict[str, Any]] | None:
     errors = [
-        {"kind": seen.error.kind, "action": seen.error.action.value, "device": seen.device, "count": seen.count}
-        for seen in (*entry.figures.hardware_errors, *entry.collected.hardware_errors)
+        {
+            "kind": seen.error.kind,
+            "action": seen.action.value,
+            "device": seen.device,
+            "count": seen.count,
+            "sources": list(seen.sources),
+        }
+        for seen in entry.hardware_errors
     ]
     # No errors is something to say only of counters that were read.
     return errors if errors or entry.figures.hardware_measured else None

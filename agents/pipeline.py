@@ -12,7 +12,7 @@ from agents.collectors import ecc, neuron_monitor
 from agents.collectors import layout as node_layout
 from agents.collectors.collector import Contribution
 from agents.collectors.job import Job
-from agents.collectors.seen_error import worst
+from agents.collectors.seen_error import combined, worst
 from agents.config import AgentConfig
 from agents.job_shares import Claim, claims, shares, wasted_by_all, workload
 from agents.minute import Figures, Minute
@@ -186,7 +186,7 @@ def _observation(
     return Observation(
         at=float(minute),
         blind=blind,
-        fault=worst((*figures.hardware_errors, *around.collected.hardware_errors)),
+        fault=worst(combined((*figures.hardware_errors, *around.collected.hardware_errors))),
         draining=around.collected.draining,
         holds_cores=bool(figures.allocated),
         job=job,

@@ -6,16 +6,10 @@ to zero before it rises again.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final
 
-from agents.collectors.seen_error import SeenError
+from agents.collectors.seen_error import SeenError, Source
 from agents.monitor.report import Ecc
-from fleet.hardware_errors import by_kind
-
-_KINDS: Final[Mapping[str, str]] = {
-    "mem_ecc_uncorrected": "hbm-uncorrectable",
-    "sram_ecc_uncorrected": "sram-uncorrectable",
-}
+from fleet.hardware_errors import BY_ECC_COUNTER, EXECUTION_HARDWARE
 
 
 class EccWatch:
@@ -28,18 +22,18 @@ class EccWatch:
         """What rose since the last report, or was nonzero when first seen."""
         found: list[SeenError] = []
         for device in devices:
-            for counter, kind in _KINDS.items():
+            for counter, error in BY_ECC_COUNTER.items():
                 value = device.counters.get(counter)
                 if value is None:
                     continue
                 rise = value - self._last.get((device.device, counter), 0)
                 self._last[device.device, counter] = value
                 if rise > 0:
-                    found.append(SeenError(by_kind(kind), device.device, rise))
+                    found.append(SeenError(error, device.device, rise, (Source.MONITOR_ECC,)))
         return tuple(found)
 
 
 def from_executions(errors: Mapping[str, int]) -> tuple[SeenError, ...]:
     """Executions that failed for the hardware: the tool gives neither code nor device."""
     count = errors.get("hardware", 0)
-    return (SeenError(by_kind("execution-hardware"), None, count),) if count > 0 else ()
+    return (SeenError(EXECUTION_HARDWARE, None, count, (Source.EXECUTIONS,)),) if count > 0 else ()

@@ -75,7 +75,9 @@ def test_the_log_event_holds_what_metrics_cannot() -> None:
         "flops": [9_200_000_000_000, None],
         "bytes": [GIB + MIB, None],
     }
-    assert event["hardware_errors"] == [{"kind": "sram-uncorrectable", "action": "replace", "device": 0, "count": 1}]
+    assert event["hardware_errors"] == [
+        {"kind": "sram-uncorrectable", "action": "replace", "device": 0, "count": 1, "sources": ["monitor-ecc"]}
+    ]
     assert event["tensor_engine_utilization"] == 10.0
     assert event["price"]["as_of"] == "2026-11-01"
     assert event["minute"] == "2026-11-21T03:00:00Z"
