@@ -6,10 +6,12 @@ from pathlib import Path
 
 from agents.boot import boot_id
 from agents.clock import Clock
+from agents.collectors.boot_memory import BootMemory
 from agents.collectors.collector import Collector
 from agents.collectors.compilers import CompilerCollector
 from agents.collectors.instance_metadata import instance_id
 from agents.collectors.jobs import JobCollector
+from agents.collectors.kernel_log import KernelLogCollector
 from agents.collectors.markers import MarkerCollector
 from agents.collectors.pool import CollectorPool
 from agents.collectors.self_usage import MonitorUsage
@@ -38,12 +40,14 @@ def monitor(config: AgentConfig, events: "queue.Queue[MonitorEvent]") -> Monitor
 def collectors(config: AgentConfig) -> tuple[Collector, ...]:
     """Everything that is looked at besides neuron-monitor."""
     run_directory, proc = Path(config.run_directory), Path(config.proc)
+    spool_directory, boot = Path(config.spool_directory), boot_id(proc)
     return (
         MarkerCollector(run_directory),
         CompilerCollector(proc),
         JobCollector(run_directory / "jobs", proc),
         MonitorUsage(),
         ToolsVersion(Path(config.neuron_monitor)),
+        KernelLogCollector(Path(config.kernel_log), BootMemory(spool_directory / "kernel-log.json", boot)),
     )
 
 

@@ -1,0 +1,47 @@
+"""Numbers that a collector remembers over restarts of the agent until the node boots."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    boot_id: str
+    numbers: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BootMemory:
+    """One file. Without a ``boot_id`` nothing is kept: a boot could not be told from a restart."""
+
+    path: Path
+    boot_id: str
+
+    def load(self) -> dict[str, int] | None:
+        """What was kept in this boot; None when there is no file, or a damaged one, or one of another boot."""
+        try:
+            content = msgspec.json.decode(self.path.read_bytes(), type=_Content)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.DecodeError) as error:
+            logger.warning("%s: %s; forgotten", self.path, error)
+            return None
+        return content.numbers if self.boot_id and content.boot_id == self.boot_id else None
+
+    def save(self, numbers: Mapping[str, int]) -> None:
+        """Replace the file; a disk that refuses is logged, and costs a repeated count after a restart at worst."""
+        if not self.boot_id:
+            return
+        temporary = self.path.with_suffix(".writing")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(msgspec.json.encode(_Content(self.boot_id, dict(numbers))))
+            temporary.rename(self.path)
+        except OSError as error:
+            logger.warning("%s: %s", self.path, error)

@@ -1,0 +1,306 @@
+"""The kernel log: what counts, what counts once, and what is said of the rest."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.collectors.boot_memory import BootMemory
+from agents.collectors.collector import Contribution, Request
+from agents.collectors.kernel_log import Entry, KernelLogCollector, entry
+from agents.collectors.seen_error import SeenError, Source
+from fleet.hardware_errors import DMA_ABORT, HANG_ON_COLLECTIVES, SRAM_UNCORRECTABLE, UNLISTED, Action
+
+DOCUMENTED = (
+    "NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR instance-id=i-0592464924bd45322 hostname=ip-172-31-61-252 "
+    "nd-id=0 nc-id=0 serial-num=19fcda00f5ff6eb9 action=TERMINATE_INSTANCE"
+)
+KERNEL = (Source.KERNEL_LOG,)
+
+
+def record(sequence: int, text: str) -> str:
+    return f"3,{sequence},{1_000_000 + sequence},-;{text}\n"
+
+
+def hardware(kind: str, device: int = 0, action: str = "TERMINATE_INSTANCE") -> str:
+    return f"2026-11-21T03:00:00Z NEURON_HW_ERR={kind} hostname=h nd-id={device} nc-id=1 serial-num=ab action={action}"
+
+
+def append(path: Path, *records: str) -> None:
+    with path.open("a") as stream:
+        stream.write("".join(records))
+
+
+def collector(folder: Path, boot: str = "boot-1") -> KernelLogCollector:
+    return KernelLogCollector(folder / "kmsg", BootMemory(folder / "spool/kernel-log.json", boot))
+
+
+def errors(seen: Contribution) -> list[tuple[str, int | None, int]]:
+    return [(each.error.kind, each.device, each.count) for each in seen.hardware_errors]
+
+
+def test_the_documented_line_is_an_error_with_its_device_and_action_and_without_its_serial_number(
+    tmp_path: Path,
+) -> None:
+    append(tmp_path / "kmsg", record(7, DOCUMENTED))
+
+    seen = collector(tmp_path).collect(Request(0))
+
+    assert seen.hardware_errors == (SeenError(SRAM_UNCORRECTABLE, 0, 1, KERNEL, Action.REPLACE),)
+    assert seen.problems == ()
+    assert "19fcda00f5ff6eb9" not in str(seen)
+    assert "ip-172-31-61-252" not in str(seen)
+
+
+def test_lines_of_other_sources_and_their_properties_are_ignored(tmp_path: Path) -> None:
+    append(
+        tmp_path / "kmsg",
+        record(1, "NET: Registered protocol family 10"),
+        " SUBSYSTEM=acpi NEURON_HW_ERR=DMA_ERROR\n",
+        "not a record NEURON_HW_ERR=DMA_ERROR\n",
+        record(2, "neuron: NEURON_HW_ERROR is not the word"),
+    )
+
+    assert collector(tmp_path).collect(Request(0)) == Contribution()
+
+
+def test_lines_of_one_kind_and_device_add_up(tmp_path: Path) -> None:
+    append(
+        tmp_path / "kmsg",
+        record(1, hardware("DMA_ERROR", 3)),
+        record(2, hardware("DMA_ERROR", 3)),
+        record(3, hardware("DMA_ERROR", 12)),
+    )
+
+    assert errors(collector(tmp_path).collect(Request(0))) == [("dma-abort", 3, 2), ("dma-abort", 12, 1)]
+
+
+def test_only_what_is_new_counts_and_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
+    log = tmp_path / "kmsg"
+    follower = collector(tmp_path)
+    line = record(2, hardware("DMA_ERROR"))
+    append(log, record(1, hardware("DMA_ERROR")), line[:40])
+
+    assert errors(follower.collect(Request(0))) == [("dma-abort", 0, 1)]
+    assert errors(follower.collect(Request(60))) == []
+    append(log, line[40:])
+    assert errors(follower.collect(Request(120))) == [("dma-abort", 0, 1)]
+
+
+def test_a_restart_of_the_agent_counts_no_line_again_and_misses_none(tmp_path: Path) -> None:
+    log = tmp_path / "kmsg"
+    append(log, record(5, hardware("DMA_ERROR", 1)), record(6, "usb"))
+    first = collector(tmp_path)
+    assert errors(first.collect(Request(0))) == [("dma-abort", 1, 1)]
+    first.collect(Request(60))
+    # The agent is down while the second error is logged.
+    append(log, record(7, hardware("DMA_ERROR", 2)))
+
+    assert errors(collector(tmp_path).collect(Request(120))) == [("dma-abort", 2, 1)]
+
+
+def test_a_crash_before_the_count_can_be_in_the_spool_repeats_it(tmp_path: Path) -> None:
+    append(tmp_path / "kmsg", record(5, hardware("DMA_ERROR", 1)))
+    collector(tmp_path).collect(Request(0))
+
+    assert errors(collector(tmp_path).collect(Request(60))) == [("dma-abort", 1, 1)]
+
+
+def test_a_new_boot_numbers_its_records_anew(tmp_path: Path) -> None:
+    append(tmp_path / "kmsg", record(900, hardware("DMA_ERROR")))
+    old = collector(tmp_path, "boot-1")
+    old.collect(Request(0))
+    old.collect(Request(60))
+    (tmp_path / "kmsg").write_text(record(3, hardware("HANG_ON_COLLECTIVES")))
+
+    (hang,) = collector(tmp_path, "boot-2").collect(Request(120)).hardware_errors
+
+    assert (hang.error, hang.count) == (HANG_ON_COLLECTIVES, 1)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"boot_id":1}', b'{"boot_id":"boot-1","numbers":{"sequence":"x"}}'])
+def test_a_damaged_memory_is_as_good_as_none(tmp_path: Path, content: bytes) -> None:
+    append(tmp_path / "kmsg", record(5, hardware("DMA_ERROR")))
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "spool/kernel-log.json").write_bytes(content)
+
+    assert errors(collector(tmp_path).collect(Request(0))) == [("dma-abort", 0, 1)]
+
+
+def test_a_memory_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "spool").write_text("a file where the folder should be")
+    append(tmp_path / "kmsg", record(5, hardware("DMA_ERROR")))
+    follower = collector(tmp_path)
+    follower.collect(Request(0))
+
+    assert follower.collect(Request(60)) == Contribution()
+
+
+def test_an_unknown_kind_is_named_and_does_what_it_asks_for(tmp_path: Path) -> None:
+    append(
+        tmp_path / "kmsg",
+        record(1, hardware("FLUX_ERROR", 4)),
+        record(2, hardware("FLUX_ERROR", 4)),
+        record(3, "NEURON_HW_ERR=HUM_ERROR nd-id=1"),
+    )
+
+    seen = collector(tmp_path).collect(Request(0))
+
+    assert seen.hardware_errors == (SeenError(UNLISTED, 4, 2, KERNEL, Action.REPLACE),)
+    assert seen.problems == (
+        "the kernel log names the hardware error FLUX_ERROR, which is not known here (2 times)",
+        "the kernel log names the hardware error HUM_ERROR, which is not known here (1 times)",
+    )
+
+
+def test_a_flood_of_unknown_kinds_is_a_few_problems(tmp_path: Path) -> None:
+    append(tmp_path / "kmsg", *(record(n, f"NEURON_HW_ERR=KIND_{n}") for n in range(1000)))
+
+    problems = collector(tmp_path).collect(Request(0)).problems
+
+    assert len(problems) == 6
+    assert problems[-1] == "the kernel log names 995 more that are not known here"
+
+
+def test_an_unknown_action_is_said_and_the_documented_one_stays(tmp_path: Path) -> None:
+    append(tmp_path / "kmsg", record(1, hardware("DMA_ERROR", 2, "KICK_IT")))
+
+    seen = collector(tmp_path).collect(Request(0))
+
+    assert [each.action for each in seen.hardware_errors] == [Action.REPLACE]
+    assert seen.problems == ("the kernel log names the action KICK_IT, which is not known here (1 times)",)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("NEURON_HW_ERR=DMA_ERROR", Entry("DMA_ERROR", None, None)),
+        ("NEURON_HW_ERR=DMA_ERROR nd-id=x action=", Entry("DMA_ERROR", None, None)),
+        # A line feed at the end of the runtime's text is printed as \x0a.
+        (
+            "NEURON_HW_ERR=DMA_ERROR nd-id=15 action=TERMINATE_INSTANCE\\x0a",
+            Entry("DMA_ERROR", 15, "TERMINATE_INSTANCE"),
+        ),
+        ("NEURON_HW_ERR= nd-id=15", None),
+        ("", None),
+    ],
+)
+def test_what_a_line_does_not_say_is_not_known(text: str, found: Entry | None) -> None:
+    assert entry(text) == found
+
+
+def test_a_machine_without_a_kernel_log_is_quiet(tmp_path: Path) -> None:
+    assert collector(tmp_path).collect(Request(0)) == Contribution()
+
+
+def test_a_log_that_may_not_be_read_is_one_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(tmp_path / "kmsg", record(1, hardware("DMA_ERROR")))
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("agents.collectors.kernel_records.os.open", refuse)
+
+    assert collector(tmp_path).collect(Request(0)).problems == (
+        "the kernel log cannot be read: Operation not permitted",
+    )
+
+
+def test_something_else_in_its_place_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "kmsg").mkdir()
+
+    assert collector(tmp_path).collect(Request(0)).problems == (
+        "the kernel log cannot be read: kmsg is neither a device nor a file",
+    )
+
+
+class Device:
+    """A character device whose reads answer as told: a record, or an error to raise."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: str | OSError) -> None:
+        self._answers: Iterator[str | OSError] = iter(answers)
+        self.flags = 0
+        monkeypatch.setattr("agents.collectors.kernel_records.os.read", self._read)
+        real = os.open
+
+        def opened(path: Path, flags: int) -> int:
+            self.flags |= flags
+            return real(path, flags)
+
+        monkeypatch.setattr("agents.collectors.kernel_records.os.open", opened)
+
+    def _read(self, _: int, limit: int) -> bytes:
+        answer = next(self._answers)
+        if isinstance(answer, OSError):
+            raise answer
+        assert len(answer) <= limit
+        return answer.encode()
+
+
+def of_device() -> KernelLogCollector:
+    return KernelLogCollector(Path("/dev/null"), BootMemory(Path("/nonexistent"), ""))
+
+
+def test_the_device_is_read_to_its_end_without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(
+        monkeypatch,
+        record(1, "a") + " SUBSYSTEM=pci\n",
+        record(2, hardware("DMA_ERROR")),
+        BlockingIOError(),
+        record(3, hardware("DMA_ERROR")),
+        BlockingIOError(),
+    )
+    follower = of_device()
+
+    assert errors(follower.collect(Request(0))) == [("dma-abort", 0, 1)]
+    assert errors(follower.collect(Request(60))) == [("dma-abort", 0, 1)]
+    assert device.flags & os.O_NONBLOCK
+    assert device.flags & os.O_ACCMODE == os.O_RDONLY
+
+
+def test_records_that_were_overwritten_are_counted_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    # After record 1 the next one left is 8: 2, 3, 4, 5, 6, 7 are gone, six of them.
+    Device(monkeypatch, record(1, "a"), BrokenPipeError(), record(8, hardware("DMA_ERROR")), BlockingIOError())
+
+    seen = of_device().collect(Request(0))
+
+    assert errors(seen) == [("dma-abort", 0, 1)]
+    assert seen.problems == ("the kernel log was overwritten: 6 records were never read",)
+
+
+def test_a_device_that_fails_half_way_keeps_what_it_gave(monkeypatch: pytest.MonkeyPatch) -> None:
+    failure = OSError(5, "Input/output error")
+    Device(monkeypatch, record(1, hardware("DMA_ERROR")), failure, failure)
+    follower = of_device()
+
+    assert errors(follower.collect(Request(0))) == [("dma-abort", 0, 1)]
+    assert follower.collect(Request(60)).problems == ("the kernel log cannot be read: Input/output error",)
+
+
+def test_a_log_that_never_ends_is_read_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = record(1, "flood").encode()
+    reads = 0
+
+    def read(*_: int) -> bytes:
+        nonlocal reads
+        reads += 1
+        return line
+
+    monkeypatch.setattr("agents.collectors.kernel_records.os.read", read)
+
+    of_device().collect(Request(0))
+
+    assert reads == 50_000
+
+
+def test_a_file_is_read_in_portions_and_an_endless_line_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.collectors.kernel_records._MOST_FILE_BYTES", 100)
+    (tmp_path / "kmsg").write_text("x" * 250 + "\n" + record(1, "NEURON_HW_ERR=DMA_ERROR"))
+    follower = collector(tmp_path)
+
+    counts = [errors(follower.collect(Request(60 * n))) for n in range(4)]
+
+    assert counts == [[], [], [(DMA_ABORT.kind, None, 1)], []]
