@@ -16,6 +16,7 @@ from agents.collectors.markers import MarkerCollector
 from agents.collectors.pool import CollectorPool
 from agents.collectors.self_usage import MonitorUsage
 from agents.collectors.tools_version import ToolsVersion
+from agents.collectors.sysfs.collector import SysfsCollector
 from agents.config import AgentConfig
 from agents.monitor import settings
 from agents.monitor.events import MonitorEvent
@@ -47,6 +48,11 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
         JobCollector(run_directory / "jobs", proc),
         MonitorUsage(),
         ToolsVersion(Path(config.neuron_monitor)),
+        SysfsCollector(
+            Path(config.sysfs),
+            BootMemory(spool_directory / "sysfs.json", boot),
+            tensor_engine=config.tensor_engine_counters,
+        ),
         KernelLogCollector(Path(config.kernel_log), BootMemory(spool_directory / "kernel-log.json", boot)),
     )
 

@@ -25,7 +25,8 @@ class PriceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Everything that the agent is told. Empty ``node`` and ``instance_type`` are found on the node itself.
 
-    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none.
+    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none. ``tensor_engine_counters`` adds
+    an estimate from undocumented hardware counters to the log event.
     """
 
     environment: Text
@@ -47,6 +48,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     proc: str = "/proc"
     sysfs: str = "/sys"
     kernel_log: str = "/dev/kmsg"
+    tensor_engine_counters: bool = False
     compile_cache: str = "/var/tmp/neuron-compile-cache"  # noqa: S108 - where the compiler keeps it
     statsd_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8125
     instance_metadata: str = "http://169.254.169.254/latest"
