@@ -9,6 +9,7 @@ from agents.clock import Clock
 from agents.collectors.boot_memory import BootMemory
 from agents.collectors.collector import Collector
 from agents.collectors.compilers import CompilerCollector
+from agents.collectors.efa import EfaCollector
 from agents.collectors.instance_metadata import instance_id
 from agents.collectors.jobs import JobCollector
 from agents.collectors.kernel_log import KernelLogCollector
@@ -53,6 +54,7 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
             BootMemory(spool_directory / "sysfs.json", boot),
             tensor_engine=config.tensor_engine_counters,
         ),
+        EfaCollector(Path(config.sysfs), proc),
         KernelLogCollector(Path(config.kernel_log), BootMemory(spool_directory / "kernel-log.json", boot)),
     )
 

@@ -15,7 +15,7 @@ _LONGEST_NUMBER: Final = 20
 
 
 def contents(path: Path | str, limit: int = PAGE_BYTES) -> bytes:
-    """The first ``limit`` bytes of the file.
+    """The first ``limit`` bytes of the file, in one read, as sysfs answers.
 
     Raises:
         OSError: it is missing, may not be read, or its driver does not answer.
@@ -23,6 +23,24 @@ def contents(path: Path | str, limit: int = PAGE_BYTES) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         return os.read(descriptor, limit)
+    finally:
+        os.close(descriptor)
+
+
+def all_contents(path: Path | str, limit: int) -> bytes:
+    """At most ``limit`` bytes of a file of ``/proc``, which may come in several pieces.
+
+    Raises:
+        OSError: it is missing, may not be read, or belongs to a process that has ended.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        pieces: list[bytes] = []
+        left = limit
+        while left > 0 and (piece := os.read(descriptor, left)):
+            pieces.append(piece)
+            left -= len(piece)
+        return b"".join(pieces)
     finally:
         os.close(descriptor)
 

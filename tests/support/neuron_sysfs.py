@@ -8,6 +8,11 @@ import shutil
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
+
+from agents.collectors.boot_memory import BootMemory
+from agents.collectors.collector import Contribution
+from agents.collectors.sysfs.collector import SysfsCollector
 
 
 def _words(text: str) -> list[str]:
@@ -169,3 +174,15 @@ def pe_cntrs(*groups: tuple[int, int]) -> str:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
+
+
+def collector(folder: Path, boot: str = "boot-1", *, tensor_engine: bool = False) -> SysfsCollector:
+    """The agent's collector of the tree in ``folder``, which remembers there what it has counted."""
+    memory = BootMemory(folder / "spool/sysfs.json", boot)
+    return SysfsCollector(folder / "sys", memory, tensor_engine=tensor_engine)
+
+
+def devices(seen: Contribution) -> dict[str, Any]:
+    """What it says of the devices."""
+    shown: dict[str, Any] = seen.event["sysfs_devices"]
+    return shown
