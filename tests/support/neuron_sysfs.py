@@ -147,8 +147,9 @@ class NeuronSysfs:
         self._node(self._core(device, core) / self._layout.device_memory / category, value, present=7, peak=peak)
 
     def host_memory(self, device: int, category: str, value: int) -> None:
-        """Set host memory of one device."""
+        """Set host memory of one device; the driver shows its cores' share of it a second time."""
         self._node(self.root / f"neuron{device}" / self._layout.host_memory / category, value)
+        self._node(self._core(device, 0) / self._layout.device_memory.replace("device_mem", "host_mem"), value)
 
     def other(self, device: int, core: int, name: str, value: int) -> None:
         """Set one of the other counters of a core."""

@@ -31,6 +31,8 @@ def write_config(folder: Path, **changes: Any) -> Path:
         "log_group": "/g",
         "neuron_monitor": str(monitor),
         "proc": str(folder / "proc"),
+        "sysfs": str(folder / "sys"),
+        "kernel_log": str(folder / "kmsg"),
         "run_directory": str(folder / "run"),
         "spool_directory": str(folder / "spool"),
         **changes,

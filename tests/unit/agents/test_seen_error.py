@@ -1,9 +1,15 @@
 """One fault, however many sources saw it."""
 
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from agents.collectors.seen_error import SeenError, Source, combined, worst
 from fleet.hardware_errors import (
     CORE_UNCORRECTABLE,
     DMA_ABORT,
+    ERRORS,
     EXECUTION_HARDWARE,
     HANG_ON_COLLECTIVES,
     HBM_UNCORRECTABLE,
@@ -114,3 +120,35 @@ def test_an_unlisted_error_is_as_strong_as_what_it_asks_for() -> None:
 def test_nothing_seen_is_no_fault() -> None:
     assert combined([]) == ()
     assert combined([SeenError(DMA_ABORT, 0, 0, STATUS)]) == ()
+
+
+any_seen = st.builds(
+    SeenError,
+    st.sampled_from(ERRORS),
+    st.none() | st.integers(0, 2),
+    st.integers(0, 5),
+    st.sampled_from([KERNEL, STATUS, ECC, MONITOR, RUN]),
+    st.sampled_from(Action),
+)
+
+
+@given(st.lists(any_seen, max_size=12), st.randoms(use_true_random=False))
+def test_the_order_of_sources_does_not_matter(seen: list[SeenError], random: Random) -> None:
+    shuffled = seen.copy()
+    random.shuffle(shuffled)
+
+    assert set(combined(shuffled)) == set(combined(seen))
+
+
+@given(st.lists(any_seen, max_size=12))
+def test_no_fault_is_invented_and_no_device_and_no_action_is_lost(seen: list[SeenError]) -> None:
+    faults = combined(seen)
+    real = [each for each in seen if each.count]
+
+    assert sum(each.count for each in faults) <= sum(each.count for each in real)
+    assert bool(faults) == bool(real)
+    causes = [each for each in real if each.error is not EXECUTION_HARDWARE] or real
+    assert {each.device for each in faults} - {None} == {each.device for each in causes} - {None}
+    assert {each.asked for each in faults} <= {each.asked for each in causes}
+    strongest = max(causes, key=lambda each: tuple(Action).index(each.asked), default=None)
+    assert strongest is None or strongest.asked in {each.asked for each in faults}

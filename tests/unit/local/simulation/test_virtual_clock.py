@@ -61,6 +61,8 @@ def run_agent(node: Script, directory: Path, minutes: int) -> list[Batch]:
         run_directory=str(machine.run_directory),
         spool_directory=str(machine.spool_directory),
         proc=str(machine.proc),
+        sysfs=str(machine.sysfs),
+        kernel_log=str(machine.kernel_log),
         log_group="nodes",
     )
     with (
