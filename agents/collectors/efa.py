@@ -1,8 +1,9 @@
 """Traffic and trouble of the EFA devices, from their hardware counters, and a sign of collectives that avoid them.
 
-Files: ``/sys/class/infiniband/<device>/ports/<port>/hw_counters/<counter>`` (``efa_verbs.c`` of the kernel; before
-Linux 5.15 the same names one level higher). They count since the driver was loaded. The retransmission counters exist
-from Nitro v4 on (EFA user guide); where they do not, there is no metric of them rather than a zero.
+Files: ``/sys/class/infiniband/<device>/ports/<port>/hw_counters/<counter>`` (``efa_verbs.c`` of the kernel), or one
+level higher where the kernel shows them with the device. They count since the driver was loaded. The counters of
+retransmissions are documented for Nitro v4 and later; where there are none, there is no metric of them rather than a
+zero.
 """
 
 import os

@@ -48,7 +48,8 @@ def combined(errors: Iterable[SeenError]) -> tuple[SeenError, ...]:
 
     Of one kind on one device, the source that counted most is right. A source that does not name the device saw the
     same faults as those that do; only what it counted beyond them is left without a device. Executions that failed for
-    the hardware say nothing new when any source names a cause.
+    the hardware say nothing new when any source names a cause. A source that shows a fault a minute after the others
+    (the runtime's status counters of older drivers wait for the process to end) counts it once more in that minute.
     """
     seen = [each for each in errors if each.count > 0]
     causes = [each for each in seen if each.error is not EXECUTION_HARDWARE]

@@ -21,7 +21,8 @@ def summary(
     """What is known of ``devices``. Bytes and percent; ``status`` are rises, ``resets`` and ``ecc`` totals.
 
     ``hbm_peak_bytes`` adds up the peaks of cores, which need not have been at one time: it is an upper bound.
-    ``hbm_bytes_by_category`` is of the whole node; ``percent_by_core`` goes up to the last core that was measured.
+    ``hbm_bytes_by_category`` and ``host_bytes`` are of the whole node. ``percent_by_core`` goes up to the last core that
+    was measured.
     """
     index = list(devices)
     numbers = readings.numbers
@@ -29,7 +30,7 @@ def summary(
         "hbm_bytes": _array(index, _used(numbers, Measure.DEVICE_MEMORY)),
         "hbm_peak_bytes": _array(index, _used(numbers, Measure.DEVICE_MEMORY_PEAK)),
         "hbm_bytes_by_category": _categories(numbers),
-        "host_bytes": _array(index, _used(numbers, Measure.HOST_MEMORY)),
+        "host_bytes": _node(_used(numbers, Measure.HOST_MEMORY)),
         "power_percent": _power(index, readings),
         "ecc": _named(index, ecc(numbers)),
         "resets": _named(index, _resets(numbers)),
@@ -39,11 +40,15 @@ def summary(
         },
         "tensor_engine_estimated": _tensor_engines(index, tensor),
     }
-    return {"index": index, **{name: figure for name, figure in figures.items() if figure}}
+    return {"index": index, **{name: figure for name, figure in figures.items() if figure not in (None, [], {})}}
 
 
 def _array(index: list[int], figures: Mapping[int, Any]) -> list[Any]:
     return [figures.get(device) for device in index] if figures else []
+
+
+def _node(figures: Mapping[int, int]) -> int | None:
+    return sum(figures.values()) if figures else None
 
 
 def _named(index: list[int], figures: Mapping[tuple[int, str], int]) -> dict[str, list[Any]]:
@@ -94,7 +99,6 @@ def _power(index: list[int], readings: Readings) -> dict[str, list[Any]]:
     if not readings.power:
         return {}
     return {
-        "min": _array(index, {device: power.minimum for device, power in readings.power.items()}),
         "max": _array(index, {device: power.maximum for device, power in readings.power.items()}),
         "avg": _array(index, {device: power.average for device, power in readings.power.items()}),
     }

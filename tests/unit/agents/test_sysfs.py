@@ -32,7 +32,7 @@ def test_memory_is_the_total_and_never_the_last_allocation(driver: NeuronSysfs, 
     assert shown["hbm_bytes"] == [0, 4 * GIB]
     assert shown["hbm_peak_bytes"] == [0, 7 * GIB]
     assert shown["hbm_bytes_by_category"] == {"tensors": 3 * GIB, "model_code": 1 * GIB}
-    assert shown["host_bytes"] == [5120, 0]
+    assert shown["host_bytes"] == 5120
 
 
 def test_power_ecc_and_resets_are_shown_by_device(driver: NeuronSysfs, tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_power_ecc_and_resets_are_shown_by_device(driver: NeuronSysfs, tmp_path:
 
     shown = devices(collector(tmp_path).collect(Request(0)))
 
-    assert shown["power_percent"] == {"min": [0.86, None], "max": [25.0, None], "avg": [18.86, None]}
+    assert shown["power_percent"] == {"max": [25.0, None], "avg": [18.86, None]}
     assert shown["ecc"]["mem_ecc_corrected"] == [None, 12]
     assert shown["ecc"]["mem_ecc_uncorrected"] == [0, 0]
     assert shown["resets"] == {"reset_fail_count": [0, 3], "reset_req_count": [2, 0]}
