@@ -21,7 +21,7 @@ def summary(
     """What is known of ``devices``. Bytes and percent; ``status`` are rises, ``resets`` and ``ecc`` totals.
 
     ``hbm_peak_bytes`` adds up the peaks of cores, which need not have been at one time: it is an upper bound.
-    ``hbm_bytes_by_category`` and ``host_bytes`` are of the whole node. ``percent_by_core`` goes up to the last core that
+    ``hbm_bytes_by_category`` and ``host_bytes`` are of the whole node. ``percent_by_core`` ends with the last core that
     was measured.
     """
     index = list(devices)

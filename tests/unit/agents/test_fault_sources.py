@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.aggregate import metric_data
+from agents.assemble import collectors as assembled
 from agents.batch import NodeMinute
 from agents.collectors.collector import Collector, Contribution, Request, merged
 from agents.log_event import log_event
@@ -12,6 +13,7 @@ from fleet.node_state import NodeState
 from tests.support import agents, kernel_log, neuron_sysfs, samples
 from tests.support.agents import MINUTE
 from tests.support.samples import RuntimeSpec
+from tests.unit.agents.test_efa import set_counters
 
 
 def hardware_errors(entry: NodeMinute) -> list[float]:
@@ -56,3 +58,32 @@ def test_a_fault_that_shows_in_every_source_is_published_as_one(tmp_path: Path) 
     assert entry.verdict.state is NodeState.FAULT
     assert entry.verdict.reason == "hbm-uncorrectable on device 1: device memory is damaged; replace"
     assert event["sysfs_devices"]["ecc"]["mem_ecc_uncorrected"] == [0, 1]
+
+
+def test_the_assembled_agent_looks_where_it_is_configured_to(tmp_path: Path) -> None:
+    neuron_sysfs.NeuronSysfs(tmp_path / "sys").tensor_engine(0, 0, "not read")
+    set_counters(tmp_path, "rdmap0s31", rx_bytes=1, tx_bytes=1)
+    kernel_log.append(tmp_path / "kmsg", kernel_log.record(1, kernel_log.hardware("DMA_ERROR")))
+    boot = tmp_path / "proc/sys/kernel/random/boot_id"
+    boot.parent.mkdir(parents=True)
+    boot.write_text("boot-1")
+    config = agents.config(
+        sysfs=str(tmp_path / "sys"),
+        kernel_log=str(tmp_path / "kmsg"),
+        proc=str(tmp_path / "proc"),
+        spool_directory=str(tmp_path / "spool"),
+        run_directory=str(tmp_path / "run"),
+        statsd_port=0,
+        instance_metadata="",
+        compile_cache=str(tmp_path / "cache"),
+    )
+    devices = [each for each in assembled(config) if each.name in {"sysfs", "EFA", "kernel log"}]
+
+    seen = merged(collector.collect(Request(now)) for now in (60, 120) for collector in devices)
+
+    assert len(devices) == 3
+    assert {"sysfs_devices", "efa_devices"} <= seen.event.keys()
+    assert "tensor_engine_estimated" not in seen.event["sysfs_devices"]
+    assert [(each.error.kind, each.count) for each in seen.hardware_errors] == [("dma-abort", 1)]
+    assert seen.problems == ()
+    assert {path.name for path in (tmp_path / "spool").iterdir()} == {"kernel-log.json", "sysfs.json"}
