@@ -11,9 +11,11 @@ from agents.collectors.collector import Collector
 from agents.collectors.compilers import CompilerCollector
 from agents.collectors.efa import EfaCollector
 from agents.collectors.instance_metadata import instance_id
+from agents.collectors.instance_metadata import InstanceMetadata, instance_id
 from agents.collectors.jobs import JobCollector
 from agents.collectors.kernel_log import KernelLogCollector
 from agents.collectors.markers import MarkerCollector
+from agents.collectors.notices import TIMEOUT_SECONDS, NoticeCollector
 from agents.collectors.pool import CollectorPool
 from agents.collectors.self_usage import MonitorUsage
 from agents.collectors.tools_version import ToolsVersion
@@ -56,7 +58,15 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
         ),
         EfaCollector(Path(config.sysfs), proc),
         KernelLogCollector(Path(config.kernel_log), BootMemory(spool_directory / "kernel-log.json", boot)),
+        *notices(config),
     )
+
+
+def notices(config: AgentConfig) -> tuple[Collector, ...]:
+    """What AWS announces, where there is instance metadata."""
+    if not config.instance_metadata:
+        return ()
+    return (NoticeCollector(InstanceMetadata(config.instance_metadata, TIMEOUT_SECONDS)),)
 
 
 def aws_sinks(config: AgentConfig) -> tuple[Sink, ...]:

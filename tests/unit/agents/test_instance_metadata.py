@@ -1,46 +1,95 @@
-"""The node's name from instance metadata, against a server of our own."""
+"""The instance metadata client, against a server of our own."""
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from agents.collectors.instance_metadata import instance_id
-
-
-class _Metadata(BaseHTTPRequestHandler):
-    def do_PUT(self) -> None:
-        self._answer(b"secret" if self.path == "/api/token" else b"")
-
-    def do_GET(self) -> None:
-        is_known = self.path == "/meta-data/instance-id" and self.headers["X-aws-ec2-metadata-token"] == "secret"
-        self._answer(b"i-0123\n" if is_known else b"")
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep the test's output quiet."""
-
-    def _answer(self, body: bytes) -> None:
-        self.send_response(200 if body else 401)
-        self.end_headers()
-        self.wfile.write(body)
+from agents.collectors.instance_metadata import InstanceMetadata, MetadataError, instance_id
+from tests.support.metadata_server import MetadataService, serving
 
 
 @pytest.fixture
-def endpoint() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Metadata)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def service() -> Iterator[MetadataService]:
+    with serving() as running:
+        yield running
 
 
-def test_the_token_comes_first_and_the_name_is_trimmed(endpoint: str) -> None:
-    assert instance_id(endpoint) == "i-0123"
+def test_the_token_comes_first_and_the_name_is_trimmed(service: MetadataService) -> None:
+    assert instance_id(service.url) == "i-0123"
+    assert service.tokens == 1
 
 
-def test_without_instance_metadata_there_is_no_name(endpoint: str) -> None:
-    assert instance_id(f"{endpoint}/elsewhere") == ""
-    assert instance_id("http://127.0.0.1:9") == ""
+def test_without_instance_metadata_there_is_no_name(service: MetadataService) -> None:
+    del service.items["instance-id"]
+
+    assert instance_id(service.url) == ""
+    assert instance_id("http://127.0.0.1:9/latest") == ""
+    assert instance_id("") == ""
+
+
+def test_one_token_serves_many_questions_until_it_is_old(service: MetadataService) -> None:
+    # Each question looks at the time once, and once more when it gets a token.
+    times = iter([0.0, 60.0, 17_999.0, 18_000.0, 18_000.0])
+    client = InstanceMetadata(service.url, elapsed=lambda: next(times))
+
+    tokens = []
+    for _ in range(4):
+        assert client.get("instance-id") == "i-0123"
+        tokens.append(service.tokens)
+
+    assert tokens == [1, 1, 1, 2]
+    assert service.lifetimes == ["21600", "21600"]
+
+
+def test_a_forgotten_token_is_renewed_once(service: MetadataService) -> None:
+    client = InstanceMetadata(service.url)
+    client.get("instance-id")
+    service.hand_out("the host was stopped and started")
+
+    assert client.get("instance-id") == "i-0123"
+
+    service.statuses["instance-id"] = [401, 401]
+    with pytest.raises(MetadataError, match="instance-id: HTTP 401, twice"):
+        client.get("instance-id")
+
+
+def test_an_item_that_does_not_exist_is_none(service: MetadataService) -> None:
+    assert InstanceMetadata(service.url).get("spot/instance-action") is None
+
+
+def test_a_busy_service_is_asked_twice_and_no_more(service: MetadataService) -> None:
+    client = InstanceMetadata(service.url)
+    service.statuses["instance-id"] = [503]
+    assert client.get("instance-id") == "i-0123"
+
+    service.statuses["instance-id"] = [503, 503]
+    with pytest.raises(MetadataError, match="instance-id: HTTP 503, twice"):
+        client.get("instance-id")
+
+    assert service.asked.count("instance-id") == 4
+
+
+def test_a_service_that_is_switched_off_says_so(service: MetadataService) -> None:
+    service.statuses["token"] = [403]
+
+    with pytest.raises(MetadataError, match="instance-id: HTTP 403"):
+        InstanceMetadata(service.url).get("instance-id")
+
+
+def test_silence_ends_after_the_timeout_and_is_not_asked_again(service: MetadataService) -> None:
+    service.silent.add("instance-id")
+
+    with pytest.raises(MetadataError, match="instance-id: timed out"):
+        InstanceMetadata(service.url, timeout=0.1).get("instance-id")
+
+    assert service.asked == ["instance-id"]
+
+
+def test_an_answer_that_is_no_text_or_too_large_is_refused(service: MetadataService) -> None:
+    service.items["instance-id"] = "x" * (64 * 1024 + 1)
+    with pytest.raises(MetadataError, match="larger than 64 KiB"):
+        InstanceMetadata(service.url).get("instance-id")
+
+    service.items["instance-id"] = "\udcff"
+    with pytest.raises(MetadataError, match="can't decode"):
+        InstanceMetadata(service.url).get("instance-id")
