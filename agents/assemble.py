@@ -20,6 +20,7 @@ from agents.collectors.pool import CollectorPool
 from agents.collectors.self_usage import MonitorUsage
 from agents.collectors.tools_version import ToolsVersion
 from agents.collectors.sysfs.collector import SysfsCollector
+from agents.collectors.workload.collector import WorkloadCollector
 from agents.config import AgentConfig
 from agents.monitor import settings
 from agents.monitor.events import MonitorEvent
@@ -58,8 +59,16 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
         ),
         EfaCollector(Path(config.sysfs), proc),
         KernelLogCollector(Path(config.kernel_log), BootMemory(spool_directory / "kernel-log.json", boot)),
+        *workload(config),
         *notices(config),
     )
+
+
+def workload(config: AgentConfig) -> tuple[Collector, ...]:
+    """What workloads report, unless it is switched off."""
+    if not config.statsd_port:
+        return ()
+    return (WorkloadCollector(config.statsd_port, Path(config.run_directory), Path(config.proc)),)
 
 
 def notices(config: AgentConfig) -> tuple[Collector, ...]:

@@ -1,0 +1,1 @@
+"""What workloads say of themselves over StatsD: tokens, samples, loss, steps, checkpoints."""
