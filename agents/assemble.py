@@ -8,6 +8,7 @@ from agents.boot import boot_id
 from agents.clock import Clock
 from agents.collectors.boot_memory import BootMemory
 from agents.collectors.collector import Collector
+from agents.collectors.compile_cache.collector import CompileCacheCollector
 from agents.collectors.compilers import CompilerCollector
 from agents.collectors.efa import EfaCollector
 from agents.collectors.instance_metadata import instance_id
@@ -49,6 +50,7 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
     return (
         MarkerCollector(run_directory),
         CompilerCollector(proc),
+        CompileCacheCollector(config.compile_cache, proc, config.compile_logs),
         JobCollector(run_directory / "jobs", proc),
         MonitorUsage(),
         ToolsVersion(Path(config.neuron_monitor)),

@@ -27,6 +27,8 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none. ``tensor_engine_counters`` adds
     an estimate from undocumented hardware counters to the log event.
+    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none. ``compile_logs`` is a glob of the
+    workloads' log files, in which compile cache hits are counted; empty for none.
     """
 
     environment: Text
@@ -50,6 +52,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     kernel_log: str = "/dev/kmsg"
     tensor_engine_counters: bool = False
     compile_cache: str = "/var/tmp/neuron-compile-cache"  # noqa: S108 - where the compiler keeps it
+    compile_logs: str = ""
     statsd_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8125
     instance_metadata: str = "http://169.254.169.254/latest"
     log_group: Text

@@ -1,35 +1,86 @@
-"""Compiler processes on the host: a job that compiles computes nothing yet, and that is no fault of it."""
+"""Compiler processes on the host: a job that compiles computes nothing yet, and that is no fault of it.
 
+Processes are looked at when a minute ends, so a compilation of less than a minute may never be seen here; the compile
+cache's files show it (``compile_cache``).
+"""
+
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from agents.collectors.collector import Contribution, Request
 
 # The kernel keeps 15 characters of a name; both fit.
 COMPILERS: Final = frozenset({"neuronx-cc", "walrus_driver"})
+_ENDED: Final = frozenset({"Z", "X"})
+# Fields of /proc/<pid>/stat after the name in parentheses, which may hold spaces: proc(5), fields 3 and 22.
+_STATE, _START = 0, 19
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerProcess:
+    """A compiler that runs now; ``seconds`` since it started, None where the host does not say."""
+
+    pid: int
+    seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class CompilerCollector:
-    """Looks at the names of the processes below ``proc``."""
+    """Looks at the processes below ``proc``."""
 
     proc: Path
     name: str = "compilers"
 
     def collect(self, request: Request) -> Contribution:
-        """Whether a compiler runs now."""
-        return Contribution(compiling=bool(compiler_pids(self.proc)))
+        """Whether compilers run now, how many, and for how long the oldest has."""
+        running = compilers(self.proc)
+        if not running:
+            return Contribution()
+        event: dict[str, Any] = {"count": len(running)}
+        ages = [process.seconds for process in running if process.seconds is not None]
+        if ages:
+            event["oldest_seconds"] = round(max(ages))
+        return Contribution(event={"compilers": event}, compiling=True)
+
+
+def compilers(proc: Path) -> tuple[CompilerProcess, ...]:
+    """The compilers that run now, by pid. One that has ended and waits for its parent does not run."""
+    found = []
+    uptime = _uptime(proc)
+    for path in proc.glob("[0-9]*/comm"):
+        name = _text(path).strip()
+        if name not in COMPILERS or not path.parent.name.isdecimal():
+            continue
+        fields = _text(path.parent / "stat").rpartition(")")[2].split()
+        if fields and fields[_STATE] in _ENDED:
+            continue
+        found.append(CompilerProcess(int(path.parent.name), _age(fields, uptime)))
+    return tuple(sorted(found, key=lambda process: process.pid))
 
 
 def compiler_pids(proc: Path) -> tuple[int, ...]:
     """Host pids of the compilers that run now."""
-    pids = []
-    for path in proc.glob("[0-9]*/comm"):
-        try:
-            name = path.read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
-            continue
-        if name in COMPILERS and path.parent.name.isdecimal():
-            pids.append(int(path.parent.name))
-    return tuple(sorted(pids))
+    return tuple(process.pid for process in compilers(proc))
+
+
+def _age(fields: list[str], uptime: float | None) -> float | None:
+    if uptime is None or len(fields) <= _START or not fields[_START].isdecimal():
+        return None
+    return max(0.0, uptime - int(fields[_START]) / os.sysconf("SC_CLK_TCK"))
+
+
+def _uptime(proc: Path) -> float | None:
+    try:
+        return float(_text(proc / "uptime").split()[0])
+    except (IndexError, ValueError):
+        return None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        # The process has ended, or the host does not show this.
+        return ""
