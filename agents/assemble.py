@@ -11,7 +11,8 @@ from agents.collectors.collector import Collector
 from agents.collectors.compile_cache.collector import CompileCacheCollector
 from agents.collectors.compilers import CompilerCollector
 from agents.collectors.efa import EfaCollector
-from agents.collectors.instance_metadata import instance_id
+from agents.collectors.host import machine
+from agents.collectors.host.collector import HostCollector
 from agents.collectors.instance_metadata import InstanceMetadata, instance_id
 from agents.collectors.jobs import JobCollector
 from agents.collectors.kernel_log import KernelLogCollector
@@ -61,6 +62,7 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
         ),
         EfaCollector(Path(config.sysfs), proc),
         KernelLogCollector(Path(config.kernel_log), BootMemory(spool_directory / "kernel-log.json", boot)),
+        HostCollector(proc, machine.read if config.proc == "/proc" else None),
         *workload(config),
         *notices(config),
     )

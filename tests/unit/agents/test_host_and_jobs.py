@@ -1,5 +1,6 @@
 """What the host shows: compilers and markers."""
 
+import os
 from pathlib import Path
 
 from agents.boot import boot_id
@@ -28,6 +29,22 @@ def test_compilers_and_markers_are_seen(tmp_path: Path) -> None:
     assert (seen.draining, seen.checkpoint) == ("told to drain", True)
     assert compiler_pids(tmp_path / "proc") == (9, 12)
     assert CompilerCollector(tmp_path / "proc").collect(Request(0)).compiling
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [("  maintenance at noon\n", "maintenance at noon"), ("é" * 5000, "é" * 200), ("", "told to drain")],
+)
+def test_the_reason_to_drain_is_bounded(tmp_path: Path, content: str, reason: str) -> None:
+    (tmp_path / "drain").write_text(content, encoding="utf-8")
+
+    assert MarkerCollector(tmp_path).collect(Request(0)).draining == reason
+
+
+def test_a_pipe_in_the_place_of_a_marker_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "drain")
+
+    assert MarkerCollector(tmp_path).collect(Request(0)).draining == "told to drain"
 
 
 def test_a_host_that_shows_nothing_is_quiet(tmp_path: Path) -> None:

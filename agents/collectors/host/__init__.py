@@ -1,0 +1,1 @@
+"""The host beside its accelerators: processors, memory, disks, network, and file systems on the network."""
