@@ -30,6 +30,8 @@ class MarkerCollector:
             descriptor = os.open(self.run_directory / "drain", os.O_RDONLY | os.O_NONBLOCK)
         except FileNotFoundError:
             return None
-        with os.fdopen(descriptor, "rb") as file:
-            data = file.read(_READ) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        try:
+            data = os.read(descriptor, _READ) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        finally:
+            os.close(descriptor)
         return data.decode("utf-8", "replace").strip()[:_REASON_LIMIT] or "told to drain"

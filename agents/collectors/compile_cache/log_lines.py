@@ -58,15 +58,18 @@ class LogTail:
             descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         except OSError:
             return
-        with os.fdopen(descriptor, "rb", buffering=0) as file:
+        try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 return
             identity = (status.st_dev, status.st_ino)
-            offset = self._offsets.get(identity, status.st_size if self._is_first else 0)
-            file.seek(offset if offset <= status.st_size else 0)
-            start = file.tell()
-            data = file.read(limit) if limit > 0 else b""
+            start = self._offsets.get(identity, status.st_size if self._is_first else 0)
+            if start > status.st_size:
+                # Emptied and written anew.
+                start = 0
+            data = os.pread(descriptor, limit, start) if limit > 0 else b""
+        finally:
+            os.close(descriptor)
         # The rest of the last line is read when it is whole; a line that is longer than all we read is let go.
         whole = data.rpartition(b"\n")[0] if b"\n" in data or len(data) < limit else data
         yield identity, whole, start + len(whole) + (1 if len(whole) < len(data) and whole else 0)

@@ -68,7 +68,7 @@ def test_without_a_cache_there_is_nothing_to_say(node: Node) -> None:
 
 
 def test_the_first_look_takes_stock(node: Node) -> None:
-    node.cache.compiled(1, T - 900, T - 600)
+    node.cache.compiled(1, T - 40, T - 20)
     node.cache.begin(2, T - 500)
     node.cache.fail(2, T - 400)
     node.cache.put(3, T - 300, "model.hlo_module.pb", size=5)
@@ -194,6 +194,7 @@ def test_hits_come_from_the_logs_that_the_agent_may_read(node: Node) -> None:
         log.write(hit[40:])
     (node.logs / "b.log").write_text(hit)
     os.mkfifo(node.logs / "c.log")
+    (node.logs / "d.log").mkdir()
     third = node.minute()
     (node.logs / "a.log").write_text(hit)
     rotated = node.minute()
@@ -302,6 +303,7 @@ def test_a_link_does_not_lead_out_of_the_cache(node: Node, tmp_path: Path) -> No
     node.cache.put(2, T - 900, "model.hlo_module.pb")
     (node.cache.graph(2) / "model.done").symlink_to(elsewhere.graph(1) / "model.done")
     (node.cache.graph(2) / "model.neff").symlink_to(elsewhere.graph(1) / "model.neff")
+    (node.cache.graph(2) / "folder").symlink_to(elsewhere.graph(1))
     (node.cache.graph(2).parent / "MODULE_3").symlink_to(elsewhere.graph(1))
     (node.cache.root / "neuronxcc-9").symlink_to(elsewhere.graph(1).parent)
     (node.cache.root / "lost+found").mkdir()
@@ -356,12 +358,29 @@ def test_open_graphs_take_turns_when_there_are_too_many(tmp_path: Path) -> None:
     ticks = iter(range(1000))
     scan._elapsed = lambda: float(next(ticks))
     scan._budget = 1.5
-    for number in range(4):
+    for number in (2, 3):
         cache.finish(number, T + 10)
 
     compiled = [changes.compiled for minute in (1, 2) if (changes := scan.step(int((T + 60 * minute) * SECOND)))]
 
-    assert compiled == [2, 2]
+    # Two are looked at in a minute: first 0 and 1, which stay as they are, then the others.
+    assert compiled == [0, 2]
+
+
+def test_an_unchanged_list_is_not_read_again_unless_it_is_fresh(tmp_path: Path) -> None:
+    cache = CacheFolder(tmp_path)
+    cache.compiled(1, T - 900, T - 600)
+    folder = cache.graph(1).parent
+    scan = CacheScan(tmp_path)
+    seen = []
+    # The second graph comes in the same tick of the clock as the list was read; nobody can come as late as the third.
+    for minute, changed in ((0, T - 1), (1, T - 1), (2, T - 1)):
+        cache.compiled(minute + 1, T - 900, T - 600)
+        os.utime(folder, (changed, changed))
+        scan.step(int((T + 60 * minute) * SECOND))
+        seen.append(sum(scan.count().values()))
+
+    assert seen == [1, 2, 2]
 
 
 def test_a_cache_that_may_not_be_read_is_a_problem(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
