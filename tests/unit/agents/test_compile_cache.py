@@ -1,15 +1,18 @@
 """What the files of the compile cache say about compilations, and what they cannot say."""
 
+import inspect
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 
+import agents
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.compile_cache.collector import CompileCacheCollector, file_system
 from agents.collectors.compile_cache.entry import State, read
 from agents.collectors.compile_cache.scan import CacheScan
+from agents.config import AgentConfig
 from fleet import metrics
 from tests.support.compile_cache import CacheFolder
 
@@ -398,6 +401,14 @@ def test_a_cache_that_may_not_be_read_is_a_problem(node: Node, monkeypatch: pyte
 
     assert seen.problems == ("compile cache: a graph: Permission denied",)
     assert seen.event["compile_cache"]["not_looked_at"] == 1
+
+
+def test_the_service_sees_the_host_where_the_compiler_keeps_its_cache() -> None:
+    unit = Path(agents.__file__).parent / "packaging/neuron-fleet-agent.service"
+    default = inspect.signature(AgentConfig).parameters["compile_cache"].default
+
+    assert default.startswith("/var/tmp/")  # noqa: S108 - where the compiler keeps it
+    assert "PrivateTmp=no" in unit.read_text().splitlines()
 
 
 @pytest.mark.parametrize(
