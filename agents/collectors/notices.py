@@ -89,7 +89,7 @@ class NoticeCollector:
                 text = self._metadata.get(item)
                 try:
                     found += [] if not text else read(text, now, self._instance.get("lifecycle", ""))
-                except (msgspec.DecodeError, ValueError) as error:
+                except (ValueError, OverflowError) as error:
                     problems.append(f"instance metadata: {item} is not understood: {str(error)[:_LONGEST_TEXT]}")
         except MetadataError as error:
             if not self._was_reached:

@@ -13,6 +13,8 @@ from typing import Any, Final
 _DEVICE: Final = re.compile(r"device (?P<device>\S+) mounted on (?P<point>\S+) with fstype (?P<kind>\S+)")
 _REMOTE: Final = frozenset({"nfs", "nfs4", "lustre"})
 _COLUMNS: Final = 8
+# The kernel's counters have 64 bits.
+_NUMBER: Final = re.compile(r"[0-9]{1,20}")
 _ESCAPE: Final = re.compile(r"\\([0-7]{3})")
 MOST_MOUNTS: Final = 8
 
@@ -116,7 +118,7 @@ def _counters(lines: list[str]) -> Counters | None:
 
 def _numbers(line: str) -> list[int]:
     fields = line.partition(":")[2].split()
-    return [int(field) for field in fields] if fields and all(field.isdecimal() for field in fields) else []
+    return [int(field) for field in fields] if fields and all(map(_NUMBER.fullmatch, fields)) else []
 
 
 def _unescaped(point: str) -> str:

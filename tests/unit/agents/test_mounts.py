@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.collectors.collector import Request
 from agents.collectors.host.collector import HostCollector
@@ -57,6 +59,15 @@ def test_what_is_no_network_mount_is_nothing(text: str) -> None:
 )
 def test_a_section_that_is_cut_short_has_no_counters(text: str) -> None:
     assert [mount.counters for mount in parse(text)] == [None]
+
+
+@given(st.lists(st.tuples(st.integers(0, 700), st.characters()), max_size=5))
+def test_no_damage_to_the_text_makes_it_unreadable(damage: list[tuple[int, str]]) -> None:
+    letters = list(nfs("READ: 100 100 0 0 0 0 1000 2000 0", f"WRITE: {'9' * 5000} 1 1 1 1 1 1 1"))
+    for place, letter in damage:
+        letters[place] = letter
+
+    assert len(parse("".join(letters))) <= 1
 
 
 def test_the_same_file_system_counts_once_and_mounts_are_bounded() -> None:

@@ -128,6 +128,8 @@ def test_scale_in_drains_and_standby_does_not(
         ("spot/instance-action", '{"action": "terminate", "time": "2026-11-21T12:02:00"}'),
         ("events/maintenance/scheduled", '[{"Code": "x", "NotBefore": "soon"}]'),
         ("events/maintenance/scheduled", '[{"Code": "x", "NotBefore": "21 Foo 2026 12:10:00 GMT"}]'),
+        ("events/maintenance/scheduled", '[{"Code": "x", "NotBefore": "01 Jan 0001 00:00:00 GMT"}]'),
+        ("events/maintenance/scheduled", '[{"Code": "x", "NotBefore": "01 Jan 2026 00:00:00 CET"}]'),
         ("events/maintenance/scheduled", '{"Code": "x"}'),
         ("events/recommendations/rebalance", "{}"),
     ],

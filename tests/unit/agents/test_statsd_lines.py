@@ -3,6 +3,8 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.collectors.workload.statsd import MalformedLineError, Sample, parse
 
@@ -68,3 +70,23 @@ def test_a_job_becomes_what_cloudwatch_takes_as_a_dimension() -> None:
 
     assert sample is not None
     assert sample.job == "caf"
+
+
+@given(
+    name=st.sampled_from(["tokens", "loss", "step_seconds", "checkpoint", "samples_per_second"]),
+    rest=st.one_of(
+        st.binary(max_size=40),
+        st.text(alphabet="0123456789.:|@#ceghmsnaif-+_,job", max_size=40).map(str.encode),
+        st.floats().map(lambda value: f":{value}|c|@{value}".encode()),
+        st.floats().map(lambda value: f":{value}|g".encode()),
+    ),
+)
+def test_no_line_gives_a_number_that_could_not_be_published(name: str, rest: bytes) -> None:
+    try:
+        sample = parse(b"neuron_fleet." + name.encode() + rest)
+    except MalformedLineError:
+        return
+
+    assert sample is not None
+    assert sample.name == "loss" or all(0 <= value < 1e25 for value in sample.values)
+    assert all(abs(value) <= 2.0**360 or value == math.inf for value in sample.values)

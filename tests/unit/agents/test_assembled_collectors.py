@@ -1,0 +1,55 @@
+"""Which collectors an agent has, by its configuration; on a machine that shows nothing they have nothing to say."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents import assemble
+from agents.collectors.collector import Collector, Contribution, Request
+from agents.collectors.workload.collector import WorkloadCollector
+from tests.support import agents
+
+
+def collectors(folder: Path, **changes: Any) -> tuple[Collector, ...]:
+    config = agents.config(
+        **{
+            "run_directory": str(folder / "run"),
+            "proc": str(folder / "proc"),
+            "sysfs": str(folder / "sys"),
+            "kernel_log": str(folder / "kmsg"),
+            "compile_cache": str(folder / "cache"),
+            "statsd_port": 0,
+            "instance_metadata": "",
+            **changes,
+        }
+    )
+    return assemble.collectors(config)
+
+
+def test_on_a_machine_that_shows_nothing_all_are_quiet(tmp_path: Path) -> None:
+    found = collectors(tmp_path)
+
+    assert {"markers", "compilers", "compile cache", "jobs", "host"} <= {collector.name for collector in found}
+    assert [collector.collect(Request(60.0 * minute)) for minute in (1, 2) for collector in found] == [
+        Contribution()
+    ] * (2 * len(found))
+
+
+def test_a_cache_in_a_bucket_is_no_folder(tmp_path: Path) -> None:
+    (cache,) = (each for each in collectors(tmp_path, compile_cache="s3://bucket/c") if each.name == "compile cache")
+
+    assert cache.collect(Request(60)) == Contribution()
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [({"instance_metadata": "http://127.0.0.1:9/latest"}, "notices"), ({"statsd_port": 1}, "workload")],
+)
+def test_what_is_configured_is_there(tmp_path: Path, changes: dict[str, Any], name: str) -> None:
+    found = {collector.name: collector for collector in collectors(tmp_path, **changes)}
+
+    for collector in found.values():
+        if isinstance(collector, WorkloadCollector):
+            collector.receiver.close()
+    assert name in found
