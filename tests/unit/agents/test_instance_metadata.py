@@ -77,12 +77,15 @@ def test_a_service_that_is_switched_off_says_so(service: MetadataService) -> Non
 
 
 def test_silence_ends_after_the_timeout_and_is_not_asked_again(service: MetadataService) -> None:
-    service.silent.add("instance-id")
+    client = InstanceMetadata(service.url, timeout=20)
+    client.get("instance-id")
+    service.silent.add("instance-type")
+    client._timeout = 0.1
 
-    with pytest.raises(MetadataError, match="instance-id: timed out"):
-        InstanceMetadata(service.url, timeout=0.1).get("instance-id")
+    with pytest.raises(MetadataError, match="instance-type: timed out"):
+        client.get("instance-type")
 
-    assert service.asked == ["instance-id"]
+    assert service.asked.count("instance-type") <= 1
 
 
 def test_an_answer_that_is_no_text_or_too_large_is_refused(service: MetadataService) -> None:
