@@ -9,13 +9,13 @@ Where the cache is on a shared file system, other nodes' compilations show in it
 compiler is seen on this host. Short ones are then missed, and none is counted twice.
 """
 
-import os
 from pathlib import Path
 from typing import Any, Final
 
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.compile_cache.changes import Changes
 from agents.collectors.compile_cache.entry import State
+from agents.collectors.compile_cache.file_system import SHARED, file_system
 from agents.collectors.compile_cache.log_lines import LogTail
 from agents.collectors.compile_cache.scan import CacheScan
 from agents.collectors.compilers import compiler_pids
@@ -26,7 +26,6 @@ _SECOND: Final = 1_000_000_000
 # A compiler that was killed leaves its lock behind, and everybody else waits for ever. With no compiler on the host a
 # lock should be gone at once; this is for processes that are between two steps.
 STALE_SECONDS: Final = 600
-_SHARED: Final = frozenset({"nfs", "nfs4", "lustre"})
 
 
 class CompileCacheCollector:
@@ -47,7 +46,7 @@ class CompileCacheCollector:
         if changes is None:
             return Contribution(metrics={} if lines is None else {metrics.COMPILE_CACHE_HITS: lines.hits})
         compilers = bool(compiler_pids(self._proc))
-        is_shared = file_system(self._proc, self._root) in _SHARED
+        is_shared = file_system(self._proc, self._root) in SHARED
         is_ours = not is_shared or compilers or self._had_compilers
         self._had_compilers = compilers
         locks = [lock for entry in self._scan.entries() if (lock := entry.lock) and entry.state is State.COMPILING]
@@ -81,24 +80,6 @@ class CompileCacheCollector:
             if value:
                 event[name] = value
         return event
-
-
-def file_system(proc: Path, path: Path) -> str:
-    """The type of the file system that ``path`` is on; empty where the host does not say."""
-    try:
-        lines = (proc / "self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
-    wanted = os.path.realpath(path)
-    best, kind = "", ""
-    for fields in (line.split() for line in lines):
-        if len(fields) > 2:
-            mount = fields[1].replace("\\040", " ")
-            is_above = wanted == mount or wanted.startswith(mount.rstrip("/") + "/")
-            # The last of several mounts on one place is the one that is seen.
-            if is_above and len(mount) >= len(best):
-                best, kind = mount, fields[2]
-    return kind
 
 
 def _counts(changes: Changes) -> dict[MetricSpec, float]:

@@ -9,7 +9,6 @@ import pytest
 
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.host import machine
-from agents.collectors.host.burst import WriteBurst
 from agents.collectors.host.collector import HostCollector
 from agents.collectors.host.machine import Disk, Interface
 from agents.collectors.host.probe import MountProbes
@@ -125,38 +124,6 @@ def test_after_a_step_of_the_clock_nothing_is_compared(tmp_path: Path, later: fl
 
 def test_where_the_machine_is_not_this_one_the_host_is_quiet(tmp_path: Path) -> None:
     assert HostCollector(tmp_path, None).collect(Request(0)) == Contribution()
-
-
-def test_a_burst_stands_out_from_the_last_half_hour() -> None:
-    burst = WriteBurst()
-    steady = [burst.is_burst(200 * MIB) for _ in range(6)]
-
-    # Four times 200 MiB are 800.
-    seen = [burst.is_burst(amount * MIB) for amount in (799, 800, 5000)]
-
-    assert steady == [False] * 6
-    assert seen == [False, True, True]
-
-
-def test_half_a_gibibyte_is_the_least_and_the_first_minutes_only_teach() -> None:
-    burst = WriteBurst()
-
-    early = [burst.is_burst(9000 * MIB) for _ in range(1)] + [burst.is_burst(1 * MIB) for _ in range(4)]
-
-    assert early == [False] * 5
-    assert [burst.is_burst(511 * MIB), burst.is_burst(512 * MIB)] == [False, True]
-
-
-def test_writing_that_goes_on_becomes_the_usual() -> None:
-    burst = WriteBurst()
-    for _ in range(15):
-        burst.is_burst(0)
-
-    found = [burst.is_burst(1000 * MIB) for _ in range(20)]
-
-    # The history holds 15 quiet minutes; with the 16th loud one the median is loud. With 15 and 15 it is in between:
-    # 500 MiB, four times of which 1000 does not reach.
-    assert found == [True] * 15 + [False] * 5
 
 
 def test_a_checkpoint_on_disk_or_on_a_network_mount_is_evidence(tmp_path: Path) -> None:
