@@ -20,8 +20,8 @@ from agents.collectors.markers import MarkerCollector
 from agents.collectors.notices import TIMEOUT_SECONDS, NoticeCollector
 from agents.collectors.pool import CollectorPool
 from agents.collectors.self_usage import MonitorUsage
-from agents.collectors.tools_version import ToolsVersion
 from agents.collectors.sysfs.collector import SysfsCollector
+from agents.collectors.tools_version import ToolsVersion
 from agents.collectors.workload.collector import WorkloadCollector
 from agents.config import AgentConfig
 from agents.monitor import settings

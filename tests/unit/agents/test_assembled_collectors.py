@@ -31,9 +31,9 @@ def test_on_a_machine_that_shows_nothing_all_are_quiet(tmp_path: Path) -> None:
     found = collectors(tmp_path)
 
     assert {"markers", "compilers", "compile cache", "jobs", "host"} <= {collector.name for collector in found}
-    assert [collector.collect(Request(60.0 * minute)) for minute in (1, 2) for collector in found] == [
-        Contribution()
-    ] * (2 * len(found))
+    assert [_seen(collector, 60.0 * minute) for minute in (1, 2) for collector in found] == [Contribution()] * (
+        2 * len(found)
+    )
 
 
 def test_a_cache_in_a_bucket_is_no_folder(tmp_path: Path) -> None:
@@ -53,3 +53,9 @@ def test_what_is_configured_is_there(tmp_path: Path, changes: dict[str, Any], na
         if isinstance(collector, WorkloadCollector):
             collector.receiver.close()
     assert name in found
+
+
+def _seen(collector: Collector, now: float) -> Contribution:
+    # That there is no job is an answer; that nobody looked is none.
+    seen = collector.collect(Request(now))
+    return replace(seen, jobs=None) if seen.jobs == () else seen

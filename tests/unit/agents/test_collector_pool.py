@@ -20,7 +20,7 @@ from agents.collectors.seen_error import SeenError
 from agents.collectors.vetting import LARGEST_EVENT, vetted
 from agents.monitor.events import MonitorEvent, MonitorLine, MonitorStarted
 from fleet import metrics
-from fleet.hardware_errors import by_kind
+from fleet.hardware_errors import HBM_UNCORRECTABLE
 from tests.support import agents, samples
 from tests.support.agents import MINUTE, VirtualClock
 
@@ -57,7 +57,7 @@ class Stuck:
         if self.asked > 1:
             return Contribution()
         self.gate.wait()
-        error = SeenError(by_kind("hbm-uncorrectable"), 3, 1)
+        error = SeenError(HBM_UNCORRECTABLE, 3, 1)
         return Contribution(
             metrics={metrics.EFA_RETRANSMITS: request.now, metrics.CORES_TOTAL: 9},
             job_metrics={"a": {metrics.NON_FINITE_LOSS: 2, metrics.TRAINING_LOSS: 3.5}},
@@ -241,7 +241,7 @@ def test_a_collector_cannot_fill_the_log_event() -> None:
 
 
 def test_floods_of_problems_and_errors_are_cut_and_said() -> None:
-    error = SeenError(by_kind("hbm-uncorrectable"), 3, 1)
+    error = SeenError(HBM_UNCORRECTABLE, 3, 1)
     said = Contribution(problems=("p" * 1000,) * 100, hardware_errors=(error,) * 1000)
 
     seen = vetted("x", said)

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from agents.boot import boot_id
 from agents.collectors.collector import Request
 from agents.collectors.compilers import CompilerCollector, compiler_pids
