@@ -35,11 +35,11 @@ class Claim:
 
 
 def claims(
-    jobs: Sequence[Job], pids: AbstractSet[int], holders: Mapping[int, frozenset[int]]
+    jobs: Sequence[Job], pids: AbstractSet[int], holders: Mapping[int, frozenset[int]], *, is_held: bool
 ) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
     """Divide ``pids`` among ``jobs``, the largest holder of cores first, and what has to be said of it.
 
-    Processes that no job claims are unattributed when they hold a core.
+    Processes that no job claims are unattributed when they hold a core. ``is_held`` is whether anybody holds one.
     """
     owned: dict[str, tuple[Job, set[int]]] = {}
     for job in jobs:
@@ -48,7 +48,7 @@ def claims(
     catch_all = next((job for job in jobs if job.pids is None), None)
     if catch_all is not None:
         owned[catch_all.job_id][1].update(rest)
-    elif any(holding & rest for holding in holders.values()):
+    elif any(holding & rest for holding in holders.values()) or (is_held and not jobs):
         owned.setdefault(UNATTRIBUTED, (unattributed(), set()))[1].update(rest)
     cores = _cores({pid: job_id for job_id, (_, theirs) in owned.items() for pid in theirs}, holders)
     found = _sorted(Claim(job, frozenset(theirs), cores.get(job.job_id, 0.0)) for job, theirs in owned.values())

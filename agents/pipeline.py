@@ -4,14 +4,14 @@ The same pipeline runs on the node, in the simulation and behind ``fleet-agent i
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agents.batch import Node, NodeMinute, SelfFigures
 from agents.collectors import ecc, neuron_monitor
 from agents.collectors import layout as node_layout
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
+from agents.collectors.job import UNATTRIBUTED, Job
 from agents.collectors.seen_error import combined, worst
 from agents.config import AgentConfig
 from agents.job_shares import Claim, claims, shares, wasted_by_all, workload
@@ -99,7 +99,9 @@ class Pipeline:
         # A clock that was set back must not make the last report come from the future.
         self._report_at, self._measured_at = min(self._report_at, now), min(self._measured_at, now)
         figures = self._figures()
-        found, notes = claims(self._jobs(around), frozenset(self.pids), figures.holders)
+        found, notes = claims(
+            self._jobs(around), frozenset(self.pids), figures.holders, is_held=bool(figures.allocated)
+        )
         blind = self._blind(figures, now, around)
         if blind is None and found and figures.reports and not figures.runtimes:
             # Nothing ran for a job without a process: that is known, and a hang to whoever waits for it.
@@ -119,7 +121,7 @@ class Pipeline:
             workload=reported,
             wasted_usd_per_hour=wasted_by_all(jobs, figures, state, self._config),
             own=replace(own, report_age_seconds=max(0.0, now - self._report_at)),
-            problems=(*problems(figures, around.collected, around.monitor, self._unreadable, node), *notes, *strays),
+            problems=(*self._problems(figures, around, node), *notes, *strays),
             collected=around.collected,
         )
         self._minute, self._unreadable, self._last = Minute(), [], figures
@@ -170,14 +172,18 @@ class Pipeline:
 
     def _judged_job(self, found: Sequence[Claim]) -> str | None:
         # The node's state is about one job at a time, and stays with it while it is there: of two jobs of the same
-        # size now this one and now that one is first.
-        ids = [claim.job.job_id for claim in found]
+        # size now this one and now that one is first. Not knowing whose the cores are is not a new job.
+        ids = [claim.job.job_id for claim in found if claim.job.job_id != UNATTRIBUTED]
         if not ids or self._memory.job in ids:
             return self._memory.job if ids else None
         if ids[0] in self._last_ids:
             # It was there before, beside the one that has gone, and is not starting up.
             self._memory = replace(self._memory, job=ids[0])
         return ids[0]
+
+    def _problems(self, figures: Figures, around: Surroundings, node: Node) -> Iterable[str]:
+        why = self._unreadable[-1] if self._unreadable else ""
+        return problems(figures, around.collected, around.monitor, len(self._unreadable), why, node)
 
 
 def _observation(

@@ -1,6 +1,6 @@
 """What was wrong in a minute, in words for people: it ends up in the node's log event."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from agents.batch import Node
@@ -11,14 +11,14 @@ _PIDS_SHOWN: Final = 8
 
 
 def problems(
-    figures: Figures, collected: Contribution, monitor: str | None, unreadable: Sequence[str], node: Node
+    figures: Figures, collected: Contribution, monitor: str | None, unreadable: int, why: str, node: Node
 ) -> Iterator[str]:
-    """One line for each. ``monitor`` is why there is none, ``unreadable`` are the errors of lines."""
+    """One line for each. ``monitor`` is why there is none, ``why`` the last of the ``unreadable`` lines is."""
     if monitor:
         yield monitor
     yield from figures.blind_reports
     if unreadable:
-        yield f"{len(unreadable)} unreadable lines, the last: {unreadable[-1]}"
+        yield f"{unreadable} unreadable lines, the last: {why}"
     yield from collected.problems
     held = {pid: figures.cores_by_pid[pid] for pid in collected.ended if pid in figures.cores_by_pid}
     if held:

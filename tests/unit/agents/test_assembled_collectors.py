@@ -1,5 +1,6 @@
 """Which collectors an agent has, by its configuration; on a machine that shows nothing they have nothing to say."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 

@@ -262,6 +262,22 @@ def test_the_nodes_state_stays_with_a_job_whatever_the_others_do() -> None:
     assert new.verdict.state is NodeState.STARTUP
 
 
+def test_a_job_that_is_not_recognised_for_a_minute_does_not_start_anew() -> None:
+    idle = samples.report([RuntimeSpec(1, "a", {}, {}, {0: GIB}, 0)])
+    busy = samples.report([RuntimeSpec(1, "a", {0: 50.0}, {}, {0: GIB}, 5)])
+    pipeline = Pipeline(agents.config(), "i-1", MINUTE)
+    agents.feed(pipeline, MINUTE, busy, around=around(job("a", 1)))
+
+    unknown = agents.feed(pipeline, MINUTE + 60, idle, around=around())
+    known = agents.feed(pipeline, MINUTE + 120, idle, around=around(job("a", 1)))
+
+    assert unknown.job is not None
+    assert unknown.job.job_id == "unattributed"
+    # Hung for two minutes, and not starting up.
+    assert (unknown.verdict.state, known.verdict.state) == (NodeState.RUNNING, NodeState.RUNNING)
+    assert known.verdict.reason == "no execution completed for 2 min"
+
+
 def test_more_jobs_than_series_can_be_paid_for_are_folded_and_said() -> None:
     # Job 0 holds two cores, so that it is certainly kept.
     specs = [RuntimeSpec(100 + n, "1", {n: 50.0}, {}, {n: GIB}, 5) for n in range(20)]
