@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from agents.collectors.collector import Contribution
+from agents.collectors.collector import Contribution, add
 from agents.collectors.job import dimension_value
 from fleet.metrics import Kind, MetricSpec
 
@@ -32,10 +32,11 @@ def vetted(name: str, said: Contribution) -> Contribution:
     problems: list[str] = []
     event = dict(_properties(said.event, problems))
     metrics = _figures(said.metrics, problems, of_job=False)
-    by_job = {
-        dimension_value(job_id) if job_id else "": _figures(figures, problems, of_job=True)
-        for job_id, figures in list(said.job_metrics.items())[:_JOBS_SHOWN]
-    }
+    by_job: dict[str, dict[MetricSpec, float]] = {}
+    for job_id, figures in list(said.job_metrics.items())[:_JOBS_SHOWN]:
+        # Two spellings may be one dimension value.
+        of_job = by_job.setdefault(dimension_value(job_id) if job_id else "", {})
+        add(of_job, _figures(figures, problems, of_job=True))
     if len(said.job_metrics) > _JOBS_SHOWN:
         problems.append(f"figures of {len(said.job_metrics)} jobs; only the first {_JOBS_SHOWN} are taken")
     if len(said.hardware_errors) > _ERRORS_SHOWN:

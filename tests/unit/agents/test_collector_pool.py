@@ -207,6 +207,14 @@ def test_figures_that_are_no_numbers_are_dropped_and_said() -> None:
     )
 
 
+def test_two_spellings_of_a_job_are_one() -> None:
+    count = {metrics.NON_FINITE_LOSS: 2}
+
+    assert vetted("statsd", Contribution(job_metrics={"a": count, ":a": count})).job_metrics == {
+        "a": {metrics.NON_FINITE_LOSS: 4}
+    }
+
+
 def test_event_properties_are_json_or_left_out() -> None:
     loop: list[Any] = []
     loop.append(loop)
