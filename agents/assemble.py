@@ -33,7 +33,7 @@ from agents.pipeline import Pipeline
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.emf_logs import EmfLogsSink
 from agents.sinks.publisher import Publisher
-from agents.sinks.sink import Sink
+from agents.sinks.sink import Exporter, Sink
 from agents.spool import Spool
 from agents.state_file import StateFile
 
@@ -87,6 +87,17 @@ def aws_sinks(config: AgentConfig) -> tuple[Sink, ...]:
     return CloudWatchSink(config.region), EmfLogsSink(config.region, config.log_group)
 
 
+def exporters(config: AgentConfig) -> tuple[Exporter, ...]:
+    """Who shows the newest minute on this node, where the configuration asks for it."""
+    if config.prometheus is None:
+        return ()
+    # Most nodes have none: they do without the package's memory.
+    from agents.sinks.prometheus_server import serve  # noqa: PLC0415 - see above
+
+    exporter = serve(config.prometheus)
+    return () if exporter is None else (exporter,)
+
+
 def agent(config: AgentConfig, clock: Clock, process: MonitorProcess, sinks: Sequence[Sink]) -> NodeAgent:
     """The whole agent, ready to run."""
     node = config.node or instance_id(config.instance_metadata)
@@ -100,4 +111,5 @@ def agent(config: AgentConfig, clock: Clock, process: MonitorProcess, sinks: Seq
         publisher=Publisher(spool, sinks, clock.now),
         collectors=CollectorPool(collectors(config)),
         state_file=state_file,
+        exporters=exporters(config),
     )

@@ -22,6 +22,19 @@ class PriceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     as_of: str
 
 
+class PrometheusConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where ``/metrics`` is served. The default address can be reached from the node itself only."""
+
+    port: Annotated[int, msgspec.Meta(ge=1, le=65535)]
+    address: Text = "127.0.0.1"
+
+
+class OtlpConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Series by core to an OTLP endpoint (the URL with its path); default: CloudWatch's own in the node's region."""
+
+    endpoint: Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+/")] | None = None
+
+
 class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Everything that the agent is told. Empty ``node`` and ``instance_type`` are found on the node itself.
 
@@ -29,6 +42,8 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     an estimate from undocumented hardware counters to the log event.
     A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none. ``compile_logs`` is a glob of the
     workloads' log files, in which compile cache hits are counted; empty for none.
+    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none; ``prometheus`` and ``otlp`` are
+    off unless they are given.
     """
 
     environment: Text
@@ -56,6 +71,8 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     statsd_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8125
     instance_metadata: str = "http://169.254.169.254/latest"
     log_group: Text
+    prometheus: PrometheusConfig | None = None
+    otlp: OtlpConfig | None = None
 
 
 def read(path: Path) -> AgentConfig:

@@ -101,6 +101,10 @@ def _work(entry: NodeMinute) -> dict[str, Any]:
         "execution_errors": figures.failed,
         "execution_errors_by_kind": dict(figures.errors) or None,
         "cores": _cores(entry),
+        "cores_per_device": layout.cores_per_device,
+        "core_peak_flops": layout.peak_flops if figures.flops_by_core else None,
+        "device_memory_bytes": layout.device_bytes if figures.device_bytes else None,
+        "device_used_bytes": _array(layout.devices or 0, figures.device_bytes) if figures.device_bytes else None,
         "devices": [{"index": device.device, "ecc": dict(device.counters)} for device in figures.ecc] or None,
         "runtimes": [{"pid": pid, "tag_hash": _hash(tag)} for pid, tag in figures.runtimes],
     }

@@ -39,3 +39,16 @@ class Sink(Protocol):
             SinkRejectedError: refused for what it is.
         """
         ...
+
+
+class Exporter(Protocol):
+    """Something that shows the newest minute to whoever asks. It keeps nothing, so nothing is spooled for it."""
+
+    @property
+    def name(self) -> str:
+        """Its name in logs."""
+        ...
+
+    def show(self, batch: Batch) -> None:
+        """Take in a fresh batch; called once for each minute, in the agent's loop."""
+        ...

@@ -28,12 +28,12 @@ def test_the_agent_pins_what_the_project_pins() -> None:
     ours = set((ROOT / "requirements.txt").read_text().splitlines())
     pinned = [line for line in (ROOT / "agents" / "requirements.txt").read_text().splitlines() if "==" in line]
 
-    assert len(pinned) == 4
+    assert len(pinned) == 5
     assert set(pinned) <= ours
 
 
 def test_the_agent_imports_only_what_it_installs() -> None:
-    installed = {"boto3", "botocore", "msgspec", "psutil", "typer", "agents", "fleet"}
+    installed = {"boto3", "botocore", "msgspec", "prometheus_client", "psutil", "typer", "agents", "fleet"}
     imported = set()
     for path in [*(ROOT / "agents").rglob("*.py"), *(ROOT / "fleet").rglob("*.py")]:
         imported |= set(re.findall(r"^(?:from|import) (\w+)", path.read_text(), re.MULTILINE))

@@ -1,0 +1,114 @@
+"""The newest minute for Prometheus, in a registry of its own.
+
+Only what was measured is there. A minute that is no longer fresh disappears, so that a graph shows a gap and not the
+last value for ever; what remains are the agent's own series, whose report age goes on rising.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    InfoMetricFamily,
+    Metric,
+    StateSetMetricFamily,
+)
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from agents.batch import Batch
+from agents.sinks.series import names, node
+from agents.sinks.series.family import Family, Point, Shape
+from agents.sinks.totals import Totals
+from fleet import metrics
+
+# Seconds after which a minute is history: three that nothing followed.
+_FRESH: Final = 3.0 * metrics.PERIOD_SECONDS
+_REPORT_AGE: Final = f"{names.PREFIX}_agent_report_age_seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A minute and when it was handed over, in seconds of a clock that never goes back."""
+
+    at: float
+    common: Mapping[str, str]
+    families: tuple[Family, ...]
+
+
+class PrometheusExporter(Collector):
+    """An exporter of batches and a collector of prometheus-client; the two sides live in different threads."""
+
+    name = "prometheus"
+
+    def __init__(self, ticks: Callable[[], float] = time.monotonic) -> None:
+        self.registry = CollectorRegistry(auto_describe=False)
+        self.registry.register(self)
+        self._ticks = ticks
+        self._totals = Totals()
+        self._shown: _Shown | None = None
+
+    def show(self, batch: Batch) -> None:
+        """Take the place of the minute before."""
+        common = {name: str(batch.log_event.get(name) or "") for name in ("environment", "fleet")}
+        self._shown = _Shown(self._ticks(), common, self._totals.cumulative(node.families(batch)))
+
+    def collect(self) -> Iterator[Metric]:
+        """The newest minute, for one scrape."""
+        shown = self._shown
+        if shown is None:
+            return
+        waited = max(0.0, self._ticks() - shown.at)
+        for family in shown.families:
+            if family.own or waited <= _FRESH:
+                yield _metric(_aged(family, waited), shown.common)
+
+
+def _aged(family: Family, waited: float) -> Family:
+    if family.name != _REPORT_AGE:
+        return family
+    points = tuple(Point(each.labels, each.value + waited) for each in family.points)
+    return Family(family.name, family.shape, family.help, family.labels, points, family.own)
+
+
+def _metric(family: Family, common: Mapping[str, str]) -> Metric:
+    return _MAKERS[family.shape](family, common)
+
+
+def _gauge(family: Family, common: Mapping[str, str]) -> Metric:
+    made = GaugeMetricFamily(family.name, family.help, labels=(*common, *family.labels))
+    for each in family.points:
+        made.add_metric([*common.values(), *each.labels], each.value)
+    return made
+
+
+def _counter(family: Family, common: Mapping[str, str]) -> Metric:
+    made = CounterMetricFamily(family.name, family.help, labels=(*common, *family.labels))
+    for each in family.points:
+        made.add_metric([*common.values(), *each.labels], each.value)
+    return made
+
+
+def _states(family: Family, common: Mapping[str, str]) -> Metric:
+    # The state's label has the name of the family: OpenMetrics wants it so.
+    made = StateSetMetricFamily(family.name, family.help, labels=tuple(common))
+    made.add_metric(list(common.values()), {each.labels[0]: each.value == 1 for each in family.points})
+    return made
+
+
+def _info(family: Family, common: Mapping[str, str]) -> Metric:
+    made = InfoMetricFamily(family.name, family.help)
+    for each in family.points:
+        labels = dict(zip(family.labels, each.labels, strict=True))
+        made.add_metric([], {**common, **{name: value for name, value in labels.items() if value}})
+    return made
+
+
+_MAKERS: Final[Mapping[Shape, Callable[[Family, Mapping[str, str]], Metric]]] = {
+    Shape.GAUGE: _gauge,
+    Shape.COUNT: _counter,
+    Shape.STATES: _states,
+    Shape.INFO: _info,
+}

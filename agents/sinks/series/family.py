@@ -1,0 +1,45 @@
+"""A family: one series name, its help text and its points. The same families are scraped and pushed."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isfinite
+
+
+class Shape(StrEnum):
+    """What the values of a family are.
+
+    GAUGE is a value now, COUNT a count over the minute, STATES one point for each possible state (1 where it is the
+    current one, else 0), INFO a constant 1 whose labels say something.
+    """
+
+    GAUGE = "gauge"
+    COUNT = "count"
+    STATES = "states"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One value and the values of its family's labels, in their order."""
+
+    labels: tuple[str, ...]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """``name`` ends in the base unit and never in ``_total``; ``own`` families are about the agent itself."""
+
+    name: str
+    shape: Shape
+    help: str
+    labels: tuple[str, ...]
+    points: tuple[Point, ...]
+    own: bool = False
+
+
+def point(value: object, *labels: str, scale: float = 1.0) -> Point | None:
+    """A point of a number; None for whatever is not a finite one."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        return None
+    return Point(labels, value * scale)
