@@ -32,6 +32,7 @@ from agents.node_agent import NodeAgent
 from agents.pipeline import Pipeline
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.emf_logs import EmfLogsSink
+from agents.sinks.otlp import OtlpSink
 from agents.sinks.publisher import Publisher
 from agents.sinks.sink import Exporter, Sink
 from agents.spool import Spool
@@ -84,11 +85,12 @@ def notices(config: AgentConfig) -> tuple[Collector, ...]:
 
 def aws_sinks(config: AgentConfig) -> tuple[Sink, ...]:
     """Where batches go unless they are only to be printed."""
-    return CloudWatchSink(config.region), EmfLogsSink(config.region, config.log_group)
+    sinks: tuple[Sink, ...] = (CloudWatchSink(config.region), EmfLogsSink(config.region, config.log_group))
+    return sinks if config.otlp is None else (*sinks, OtlpSink(config.region, config.otlp.endpoint))
 
 
 def exporters(config: AgentConfig) -> tuple[Exporter, ...]:
-    """Who shows the newest minute on this node, where the configuration asks for it."""
+    """Who shows the last minute on the node itself."""
     if config.prometheus is None:
         return ()
     # Most nodes have none: they do without the package's memory.
@@ -111,5 +113,4 @@ def agent(config: AgentConfig, clock: Clock, process: MonitorProcess, sinks: Seq
         publisher=Publisher(spool, sinks, clock.now),
         collectors=CollectorPool(collectors(config)),
         state_file=state_file,
-        exporters=exporters(config),
     )

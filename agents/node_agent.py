@@ -3,7 +3,6 @@
 import logging
 import queue
 import threading
-from collections.abc import Sequence
 from typing import Final
 
 from agents.aggregate import metric_data
@@ -17,7 +16,6 @@ from agents.monitor.events import MonitorEvent, MonitorLine
 from agents.monitor.supervisor import Supervisor
 from agents.pipeline import Pipeline, Surroundings
 from agents.sinks.publisher import Publisher
-from agents.sinks.sink import Exporter
 from agents.state_file import StateFile
 from fleet.metrics import PERIOD_SECONDS
 
@@ -35,14 +33,12 @@ class NodeAgent:
         publisher: Publisher,
         collectors: CollectorPool,
         state_file: StateFile,
-        exporters: Sequence[Exporter] = (),
     ) -> None:
         self._pipeline = pipeline
         self._supervisor = supervisor
         self._publisher = publisher
         self._collectors = collectors
         self._state_file = state_file
-        self._exporters = tuple(exporters)
         self._usage = SelfUsage()
         self._minute = 0
         self._state: str | None = None
@@ -96,16 +92,7 @@ class NodeAgent:
             logger.info("%s: %s", self._state, entry.verdict.reason)
         stream = f"{entry.node.config.fleet}/{entry.node.name}"
         batch = Batch(self._minute, entry.seq, stream, metric_data(entry), log_event(entry))
-        for exporter in self._exporters:
-            self._show(exporter, batch)
         self._publisher.publish(batch, now)
-
-    def _show(self, exporter: Exporter, batch: Batch) -> None:
-        try:
-            exporter.show(batch)
-        except Exception:
-            # As with sinks: whatever happens to it, the node is still measured.
-            logger.exception("%s failed on batch %d", exporter.name, batch.seq)
 
     def _surroundings(self, now: float) -> Surroundings:
         collected = self._collectors.collect(Request(now, self._pipeline.pids))

@@ -1,4 +1,4 @@
-"""What the publisher asks of a sink."""
+"""What is asked of a sink, which takes batches from the spool, and of an exporter, which shows the last minute."""
 
 from typing import Protocol
 
@@ -42,13 +42,13 @@ class Sink(Protocol):
 
 
 class Exporter(Protocol):
-    """Something that shows the newest minute to whoever asks. It keeps nothing, so nothing is spooled for it."""
+    """Shows the last minute to whoever asks. Nothing is spooled for it: what nobody looked at is gone."""
 
     @property
     def name(self) -> str:
-        """Its name in logs."""
+        """Its name in problems and logs."""
         ...
 
     def show(self, batch: Batch) -> None:
-        """Take in a fresh batch; called once for each minute, in the agent's loop."""
+        """Take the fresh ``batch``, at once: it is called in the agent's loop. What it raises is logged and counted."""
         ...
