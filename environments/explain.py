@@ -22,6 +22,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "endpoint": model.Endpoint,
     "paging": model.Paging,
     "monitoring": model.Monitoring,
+    "prometheus": model.Prometheus,
 }
 
 _DID_YOU_MEAN: Final = "did you mean "

@@ -5,7 +5,7 @@ Rules that need the instance catalogue (does the type exist, does the region off
 """
 
 from datetime import datetime
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
@@ -145,11 +145,22 @@ class Paging(_Model):
     runbooks_url: str
 
 
+class Prometheus(_Model):
+    """Where every node serves ``/metrics``. Whoever reaches the address can read it: docs/prometheus.md."""
+
+    port: Annotated[int, Field(ge=1024, le=65535)]
+    address: IPv4Address = IPv4Address("127.0.0.1")
+    """The node's own loopback address, or 0.0.0.0 for scrapers elsewhere, which the security groups must let in."""
+
+
 class Monitoring(_Model):
-    """How the agents measure."""
+    """How the agents measure, and who is shown what besides CloudWatch's metrics and logs."""
 
     period_seconds: Annotated[int, Field(ge=1, le=60)] = 5
     log_retention_days: Literal[7, 14, 30, 90, 365] = 30
+    prometheus: Prometheus | None = None
+    otlp: bool = False
+    """Whether series by core go to CloudWatch's OTLP endpoint too, where they are billed by the byte."""
 
 
 class Environment(_Model):

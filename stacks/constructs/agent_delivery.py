@@ -11,7 +11,7 @@ from aws_cdk import aws_s3_assets as s3_assets
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.model import Environment, Fleet, InferenceFleet
+from environments.model import Environment, Fleet, InferenceFleet, Monitoring
 from fleet import naming
 from fleet.capacity import LaunchPlan
 
@@ -94,7 +94,16 @@ def agent_configuration(environment: Environment, fleet: Fleet, plan: LaunchPlan
             "source": price.source,
             "as_of": price.as_of,
         },
+        **_exporters(environment.monitoring),
     }
+
+
+def _exporters(monitoring: Monitoring) -> dict[str, object]:
+    # Left out where they are off: the parameter of an environment without them stays as it is.
+    told: dict[str, object] = {"otlp": {}} if monitoring.otlp else {}
+    if monitoring.prometheus is not None:
+        told["prometheus"] = {"address": str(monitoring.prometheus.address), "port": monitoring.prometheus.port}
+    return told
 
 
 def node_user_data(environment: Environment, fleet: Fleet) -> ec2.MultipartUserData:

@@ -55,7 +55,10 @@ class NodeRole(Construct):
         )
 
     def _allow_reporting(self, environment: Environment, parameter: ssm.IStringParameter) -> None:
-        self._allow("cloudwatch:PutMetricData", on=["*"], when={"StringEquals": {"cloudwatch:namespace": NAMESPACE}})
+        # Series that come over OTLP have no namespace, so a plain comparison refuses them. CloudWatch user guide,
+        # "Using condition keys to limit access to CloudWatch namespaces".
+        compare = "StringEqualsIfExists" if environment.monitoring.otlp else "StringEquals"
+        self._allow("cloudwatch:PutMetricData", on=["*"], when={compare: {"cloudwatch:namespace": NAMESPACE}})
         for group in (naming.node_log_group(environment.name), naming.job_log_group(environment.name)):
             streams = Stack.of(self).format_arn(
                 service="logs",
