@@ -70,11 +70,10 @@ class OtlpSink:
         for body in requests(batch):
             response, calls = self._posted(gzip.compress(body, compresslevel=6, mtime=0))
             repeated += calls - 1
-            self._judge(response)
-            refused.extend(_refused(response))
+            refused.extend(self._refusals(response))
         if refused:
             # What was valid has been taken; the rest must not be sent again (OTLP specification, "Partial Success").
-            raise SinkRejectedError(f"{self._endpoint} took only a part: {'; '.join(refused)}")
+            raise SinkRejectedError(f"{self._endpoint} {'; '.join(refused)}")
         return repeated
 
     def _posted(self, body: bytes) -> tuple[AWSResponse, int]:
@@ -99,17 +98,17 @@ class OtlpSink:
         SigV4Auth(credentials.get_frozen_credentials(), _SERVICE, self._region).add_auth(request)
         return request.prepare()
 
-    def _judge(self, response: AWSResponse) -> None:
+    def _refusals(self, response: AWSResponse) -> list[str]:
+        """What of the request will never be taken, in words; raises where it may be taken later."""
         status = response.status_code
         if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-            return
-        said = f"{self._endpoint} answered {status}: {_text(response)}"
+            return _partial(response)
+        said = f"answered {status}: {_text(response)}"
         if status in _BUSY:
             self._not_before = self._ticks() + _pause(response.headers.get("Retry-After"))
-            raise SinkError(said)
-        if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _MAY_PASS:
-            raise SinkRejectedError(said)
-        raise SinkError(said)
+        elif HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _MAY_PASS:
+            return [said]
+        raise SinkError(f"{self._endpoint} {said}")
 
     @cached_property
     def _session(self) -> botocore.session.Session:
@@ -131,7 +130,7 @@ def cloudwatch_endpoint(region: str) -> str:
     return f"https://monitoring.{region}.{suffix}/v1/metrics"
 
 
-def _refused(response: AWSResponse) -> list[str]:
+def _partial(response: AWSResponse) -> list[str]:
     """What a 200 says of data points that were not taken (``partialSuccess``)."""
     try:
         partial = json.loads(response.content or b"{}").get("partialSuccess") or {}
@@ -142,7 +141,7 @@ def _refused(response: AWSResponse) -> list[str]:
     said = str(partial.get("errorMessage") or "")[:_SAID]
     if count == 0 and said:
         logger.warning("the OTLP endpoint took everything and says: %s", said)
-    return [f"{count} data points refused: {said}"] if count else []
+    return [f"refused {count} data points: {said}"] if count else []
 
 
 def _pause(wish: str | None) -> float:

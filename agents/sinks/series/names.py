@@ -1,8 +1,8 @@
 """From a catalogued metric to the name, the scale and the scope of its series.
 
-Base units as Prometheus has them: ratios from 0 to 1, bytes, seconds, FLOP/s. The scope comes first
-(``node``, ``job``, ``efa``, ``agent``; ``core`` and ``device`` are written by ``node.py``), so that a name maps to
-Neuron Observer's ``neuron.{scope}.{name}``; docs/prometheus.md has the table.
+Base units as Prometheus has them: ratios from 0 to 1, bytes, seconds, FLOP/s. The scope comes first (``node``, ``job``,
+``efa``, ``agent``; ``core``, ``device`` and ``system`` are written elsewhere), so that a name maps to Neuron Observer's
+``neuron.{scope}.{name}``; docs/prometheus.md has the table.
 """
 
 import re

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from agents.batch import Batch, Datum
-from agents.sinks.series import names
+from agents.sinks.series import host, names
 from agents.sinks.series.family import Family, Point, Shape, point
 from agents.sinks.series.names import PREFIX, SeriesName
 from fleet.metrics import CATALOGUE, JOB_ID, PERIOD_SECONDS, MetricSpec
@@ -30,6 +30,7 @@ def families(batch: Batch) -> tuple[Family, ...]:
         *_cores(event),
         *_devices(event),
         *_errors(event),
+        *host.families(event),
         *_of_node(batch.metric_data),
         *_of_jobs(batch.metric_data),
         _last_minute(batch),
