@@ -8,7 +8,9 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 
 def parsed(body: bytes) -> ExportMetricsServiceRequest:
     """``body`` as a request; an unknown field or a wrong type is an error."""
-    return json_format.Parse(body, ExportMetricsServiceRequest())
+    request = ExportMetricsServiceRequest()
+    json_format.Parse(body, request)
+    return request
 
 
 def decoded(*bodies: bytes) -> dict[str, list[Any]]:
