@@ -23,14 +23,17 @@ class PriceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PrometheusConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where ``/metrics`` is served. The default address can be reached from the node itself only."""
+    """Where ``/metrics`` is served; nowhere without it. The default address is reached from the node itself only."""
 
     port: Annotated[int, msgspec.Meta(ge=1, le=65535)]
     address: Text = "127.0.0.1"
 
 
 class OtlpConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Series by core to an OTLP endpoint (the URL with its path); default: CloudWatch's own in the node's region."""
+    """Series by core to an OTLP endpoint; none without it.
+
+    ``endpoint`` is a URL with its path; default: CloudWatch's own in the node's region.
+    """
 
     endpoint: Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+/")] | None = None
 
@@ -44,6 +47,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     workloads' log files, in which compile cache hits are counted; empty for none.
     A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none; ``prometheus`` and ``otlp`` are
     off unless they are given.
+    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none.
     """
 
     environment: Text

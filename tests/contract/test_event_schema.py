@@ -149,10 +149,11 @@ def test_a_wrong_value_inside_is_an_error(path: tuple[str | int, ...], value: ob
     assert wrong(OURS, event)
 
 
-def test_a_node_that_is_not_seen_has_no_figures_of_its_work() -> None:
-    event = {**as_sent(EVENTS[NodeState.BLIND]), "neuron_core_utilization": 0.0}
+def test_a_node_that_runs_names_its_job() -> None:
+    event = as_sent(EVENTS[NodeState.RUNNING])
+    del event["job"]
 
-    assert wrong(OURS, event)
+    assert wrong(OURS, event) == ["$: 'job' is a required property"]
 
 
 @pytest.mark.parametrize(

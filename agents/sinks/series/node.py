@@ -24,11 +24,13 @@ _INFO: Final = ("node", "instance_type", "availability_zone", "owner", "agent_ve
 def families(batch: Batch) -> tuple[Family, ...]:
     """Everything that ``batch`` has to show; a family without a point is left out."""
     event = batch.log_event
+    # The record keeps what was seen before a node went blind; a graph must not show it as that minute's.
+    work = {} if event.get("state") == NodeState.BLIND else event
     found = [
         *_info(event),
         *_states(event),
-        *_cores(event),
-        *_devices(event),
+        *_cores(work),
+        *_devices(work),
         *_errors(event),
         *host.families(event),
         *_of_node(batch.metric_data),

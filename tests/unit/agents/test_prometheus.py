@@ -1,5 +1,7 @@
 """What a scrape of the agent answers: names, units, labels, and nothing that is stale or was not measured."""
 
+from dataclasses import replace
+
 import pytest
 from prometheus_client.exposition import generate_latest
 
@@ -116,6 +118,13 @@ def test_a_blind_node_shows_its_state_and_nothing_of_its_work() -> None:
     assert one(exporter, "node_state", neuron_fleet_node_state="BLIND") == 1
     work = ("neuron_fleet_core", "neuron_fleet_device", "neuron_fleet_node_exec", "neuron_fleet_job_exec")
     assert not [name for name in names_of(exporter) if name.startswith(work)]
+
+
+def test_what_was_seen_before_a_node_went_blind_is_not_shown() -> None:
+    full = batches.one(samples.full_node())
+    exporter = shown(replace(full, metric_data=(), log_event={**full.log_event, "state": "BLIND"}))
+
+    assert not [name for name in names_of(exporter) if name.startswith(("neuron_fleet_core", "neuron_fleet_device"))]
 
 
 def test_a_core_above_its_peak_is_shown_as_it_was_measured() -> None:
