@@ -13,13 +13,16 @@ DOCUMENT = Path(__file__).parents[2] / "docs/prometheus.md"
 ENDINGS = {Shape.COUNT: "_total", Shape.INFO: "_info"}
 HOST = {"cpu_busy_percent": 1, "cpu_iowait_percent": 1, "memory_used_bytes": 1, "memory_available_bytes": 1}
 
+SYSFS = {"index": [0], "power_percent": {"avg": [1], "max": [2]}, "hbm_peak_bytes": [1]}
+
 
 def shown() -> set[str]:
     """The names of a minute that has everything."""
     given = {metrics.Kind.GAUGE, metrics.Kind.PER_MINUTE}
     every = {spec: 1.0 for spec in metrics.CATALOGUE.values() if spec.per_fleet and spec.kind in given}
     of_jobs = {spec: 1.0 for spec in metrics.CATALOGUE.values() if spec.per_job and spec.kind in given}
-    around = Contribution(metrics=every, job_metrics={"job-1": of_jobs}, event={"host": HOST}, jobs=(batches.JOB,))
+    event = {"host": HOST, "sysfs_devices": SYSFS}
+    around = Contribution(metrics=every, job_metrics={"job-1": of_jobs}, event=event, jobs=(batches.JOB,))
     batch = batches.one(batches.SHAPES["above the peak, with memory errors"], around=around)
     return {family.name + ENDINGS.get(family.shape, "") for family in node.families(batch)}
 

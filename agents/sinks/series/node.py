@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from agents.batch import Batch, Datum
-from agents.sinks.series import host, names
+from agents.sinks.series import driver, host, names
 from agents.sinks.series.family import Family, Point, Shape, point
 from agents.sinks.series.names import PREFIX, SeriesName
 from fleet.metrics import CATALOGUE, JOB_ID, PERIOD_SECONDS, MetricSpec
@@ -32,6 +32,7 @@ def families(batch: Batch) -> tuple[Family, ...]:
         *_cores(work),
         *_devices(work),
         *_errors(event),
+        *driver.families(event),
         *host.families(event),
         *_of_node(batch.metric_data),
         *_of_jobs(batch.metric_data),

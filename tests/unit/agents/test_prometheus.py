@@ -127,6 +127,21 @@ def test_what_was_seen_before_a_node_went_blind_is_not_shown() -> None:
     assert not [name for name in names_of(exporter) if name.startswith(("neuron_fleet_core", "neuron_fleet_device"))]
 
 
+def test_what_the_driver_says_of_devices_is_shown_for_those_it_names() -> None:
+    sysfs = {
+        "index": [0, 3],
+        "power_percent": {"avg": [18.75, None], "max": [25, None]},
+        "hbm_peak_bytes": [None, 4096],
+    }
+    exporter = shown(batches.one(samples.full_node(), around=Contribution(event={"sysfs_devices": sysfs})))
+
+    assert one(exporter, "device_power_ratio", neuron_device="0") == 0.1875
+    assert one(exporter, "device_power_peak_ratio", neuron_device="0") == 0.25
+    assert one(exporter, "device_memory_peak_bytes", neuron_device="3") == 4096
+    assert one(exporter, "device_power_ratio", neuron_device="3") is None
+    assert one(exporter, "device_memory_peak_bytes", neuron_device="0") is None
+
+
 def test_a_core_above_its_peak_is_shown_as_it_was_measured() -> None:
     exporter = shown(batches.one(batches.SHAPES["above the peak, with memory errors"]))
 
