@@ -32,7 +32,7 @@ from agents.node_agent import NodeAgent
 from agents.pipeline import Pipeline
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.emf_logs import EmfLogsSink
-from agents.sinks.otlp import OtlpSink
+from agents.sinks.otlp.sink import OtlpSink
 from agents.sinks.publisher import Publisher
 from agents.sinks.sink import Exporter, Sink
 from agents.spool import Spool
@@ -94,7 +94,7 @@ def exporters(config: AgentConfig) -> tuple[Exporter, ...]:
     if config.prometheus is None:
         return ()
     # Most nodes have none: they do without the package's memory.
-    from agents.sinks.prometheus_server import serve  # noqa: PLC0415 - see above
+    from agents.sinks.prometheus.server import serve  # noqa: PLC0415 - see above
 
     exporter = serve(config.prometheus)
     return () if exporter is None else (exporter,)

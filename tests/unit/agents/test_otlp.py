@@ -4,7 +4,7 @@ import pytest
 
 from agents.batch import Batch
 from agents.collectors.collector import Contribution
-from agents.sinks import otlp_json
+from agents.sinks.otlp.requests import requests
 from fleet import metrics
 from tests.support import agents, batches, samples
 from tests.support.otlp import count, decoded, labels, parsed
@@ -15,13 +15,13 @@ SMALL = Batch(agents.MINUTE, 1, "s", (), {"environment": "test", "fleet": "pretr
 
 @pytest.mark.parametrize("shape", batches.SHAPES)
 def test_every_shape_is_valid_otlp(shape: str) -> None:
-    points = decoded(*otlp_json.requests(batches.one(batches.SHAPES[shape])))
+    points = decoded(*requests(batches.one(batches.SHAPES[shape])))
 
     assert points["neuron_fleet_agent_last_minute_timestamp_seconds"][0].as_double == agents.MINUTE + 60
 
 
 def test_a_core_is_a_gauge_with_the_node_and_the_core_on_the_point() -> None:
-    points = decoded(*otlp_json.requests(FULL))["neuron_fleet_core_utilization_ratio"]
+    points = decoded(*requests(FULL))["neuron_fleet_core_utilization_ratio"]
 
     assert len(points) == 32
     assert labels(points[3]) == {
@@ -32,16 +32,16 @@ def test_a_core_is_a_gauge_with_the_node_and_the_core_on_the_point() -> None:
 
 
 def test_a_count_is_a_gauge_of_the_minute_so_that_order_and_repetition_do_not_matter() -> None:
-    points = decoded(*otlp_json.requests(FULL))
+    points = decoded(*requests(FULL))
 
     assert points["neuron_fleet_node_executions_completed_per_minute"][0].as_double == 320
     assert points["neuron_fleet_job_executions_completed_per_minute"][0].as_double == 320
-    assert list(otlp_json.requests(FULL)) == list(otlp_json.requests(FULL))
+    assert list(requests(FULL)) == list(requests(FULL))
     assert not [name for name in points if name.endswith(("_total", "_info"))]
 
 
 def test_units_are_opentelemetry_s() -> None:
-    request = parsed(next(otlp_json.requests(FULL)))
+    request = parsed(next(requests(FULL)))
     units = {each.name: each.unit for each in request.resource_metrics[0].scope_metrics[0].metrics}
 
     assert units["neuron_fleet_core_utilization_ratio"] == "1"
@@ -52,7 +52,7 @@ def test_units_are_opentelemetry_s() -> None:
 
 
 def test_a_node_of_128_cores_and_8_jobs_is_one_request() -> None:
-    body = b"".join(otlp_json.requests(large_node()))
+    body = b"".join(requests(large_node()))
 
     # 128 cores x 4, 16 devices x 6, 8 states, and the node, its jobs and the agent; the limit is 1,000.
     assert 128 * 4 + 16 * 6 + 8 < count(body) < 1000
@@ -70,8 +70,8 @@ def large_node() -> Batch:
 
 
 def test_more_points_than_a_request_may_have_are_several_and_none_is_lost() -> None:
-    whole = decoded(*otlp_json.requests(FULL))
-    bodies = list(otlp_json.requests(FULL, points=100))
+    whole = decoded(*requests(FULL))
+    bodies = list(requests(FULL, points=100))
 
     assert [count(body) for body in bodies[:-1]] == [100] * (len(bodies) - 1)
     parts = decoded(*bodies)
@@ -79,8 +79,8 @@ def test_more_points_than_a_request_may_have_are_several_and_none_is_lost() -> N
 
 
 def test_a_request_that_is_too_large_is_halved_until_it_fits() -> None:
-    whole = decoded(*otlp_json.requests(FULL))
-    bodies = list(otlp_json.requests(FULL, size=20_000))
+    whole = decoded(*requests(FULL))
+    bodies = list(requests(FULL, size=20_000))
 
     assert len(bodies) > 1
     assert max(map(len, bodies)) <= 20_000
@@ -88,4 +88,4 @@ def test_a_request_that_is_too_large_is_halved_until_it_fits() -> None:
 
 
 def test_a_single_point_goes_out_whatever_its_size() -> None:
-    assert [count(body) for body in otlp_json.requests(SMALL, size=1)] == [1]
+    assert [count(body) for body in requests(SMALL, size=1)] == [1]

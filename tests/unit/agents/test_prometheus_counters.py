@@ -3,7 +3,7 @@
 from agents.batch import Batch
 from agents.collectors.collector import Contribution
 from agents.collectors.job import Job
-from agents.sinks.prometheus import PrometheusExporter
+from agents.sinks.prometheus.exporter import PrometheusExporter
 from fleet import metrics
 from tests.support import agents, batches, samples
 from tests.support.samples import Json, RuntimeSpec

@@ -11,7 +11,7 @@ import pytest
 
 from agents import assemble
 from agents.config import PrometheusConfig
-from agents.sinks.prometheus_server import MetricsServer, serve
+from agents.sinks.prometheus.server import MetricsServer, serve
 from tests.support import agents, batches, samples
 from tests.support.promtool import check_metrics
 from tests.support.scrape import shown

@@ -17,7 +17,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import CollectorRegistry
 
 from agents.config import PrometheusConfig
-from agents.sinks.prometheus import PrometheusExporter
+from agents.sinks.prometheus.exporter import PrometheusExporter
 
 logger = logging.getLogger(__name__)
 _PATH: Final = "/metrics"

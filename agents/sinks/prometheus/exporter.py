@@ -19,9 +19,9 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from agents.batch import Batch
+from agents.sinks.prometheus.totals import Totals
 from agents.sinks.series import names, node
 from agents.sinks.series.family import Family, Point, Shape
-from agents.sinks.totals import Totals
 from fleet import metrics
 
 # Seconds after which a minute is history: three that nothing followed.

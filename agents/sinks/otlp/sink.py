@@ -24,7 +24,7 @@ from botocore.httpsession import URLLib3Session
 from botocore.utils import get_environ_proxies
 
 from agents.batch import Batch
-from agents.sinks.otlp_json import requests
+from agents.sinks.otlp.requests import requests
 from agents.sinks.sink import SinkError, SinkRejectedError
 
 logger = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""OTLP: the series of every minute, pushed to an endpoint."""
