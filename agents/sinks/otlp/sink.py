@@ -3,7 +3,7 @@
 Off unless the configuration asks for it; docs/prometheus.md says what it costs. What the endpoint asks for is from
 AWS's user guide, "OTLP Endpoints": POST to https://monitoring.<region>.amazonaws.com/v1/metrics, signed for the
 service ``monitoring``, JSON or Protocol Buffers, gzip or none, at most 14 days old. It needs cloudwatch:PutMetricData
-without a condition on a namespace, because these series have none.
+under no condition that asks for a namespace, because these series have none.
 """
 
 import gzip
