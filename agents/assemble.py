@@ -3,46 +3,57 @@
 import queue
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 
 from agents.boot import boot_id
 from agents.clock import Clock
-from agents.collectors.boot_memory import BootMemory
 from agents.collectors.collector import Collector
 from agents.collectors.compile_cache.collector import CompileCacheCollector
 from agents.collectors.compilers import CompilerCollector
-from agents.collectors.efa import EfaCollector
+from agents.collectors.efa.collector import EfaCollector
 from agents.collectors.host import machine
 from agents.collectors.host.collector import HostCollector
-from agents.collectors.instance_metadata import InstanceMetadata, instance_id
-from agents.collectors.jobs import JobCollector
-from agents.collectors.kernel_log import KernelLogCollector
+from agents.collectors.instance.collector import TIMEOUT_SECONDS, NoticeCollector
+from agents.collectors.instance.metadata import InstanceMetadata, instance_id
+from agents.collectors.jobs.collector import JobCollector
+from agents.collectors.kernel_log.collector import KernelLogCollector
 from agents.collectors.markers import MarkerCollector
-from agents.collectors.notices import TIMEOUT_SECONDS, NoticeCollector
+from agents.collectors.neuron_monitor.ecc import EccWatch
 from agents.collectors.pool import CollectorPool
+from agents.collectors.reading.boot_memory import BootMemory
 from agents.collectors.self_usage import MonitorUsage
 from agents.collectors.sysfs.collector import SysfsCollector
 from agents.collectors.tools_version import ToolsVersion
 from agents.collectors.workload.collector import WorkloadCollector
 from agents.config import AgentConfig
+from agents.disk.journal import Journal, Unfinished
+from agents.disk.minutes import Minutes
+from agents.disk.sequence_file import SequenceFile
+from agents.disk.spool import Spool
+from agents.disk.spooled import Dropped
+from agents.disk.state_file import StateFile
+from agents.minute.pipeline import Pipeline
+from agents.minute.recovery import batch_of, close_unfinished
 from agents.monitor import settings
 from agents.monitor.events import MonitorEvent
 from agents.monitor.process import MonitorProcess
-from agents.monitor.supervisor import Supervisor
+from agents.monitor.supervisor import Startable, Supervisor
 from agents.node_agent import NodeAgent
-from agents.pipeline import Pipeline
+from agents.sinks import aws
 from agents.sinks.cloudwatch import CloudWatchSink
+from agents.sinks.delivery import Delivery
 from agents.sinks.emf_logs import EmfLogsSink
 from agents.sinks.otlp.sink import OtlpSink
 from agents.sinks.publisher import Publisher
+from agents.sinks.sender import BackgroundSender, InlineSender
 from agents.sinks.sink import Exporter, Sink
-from agents.spool import Spool
-from agents.state_file import StateFile
+from agents.status.status import StatusFile
 
 
-def monitor(config: AgentConfig, events: "queue.Queue[MonitorEvent]") -> MonitorProcess:
+def monitor(config: AgentConfig, events: "queue.Queue[MonitorEvent]", *, lockstep: bool = False) -> MonitorProcess:
     """neuron-monitor with a configuration of our own."""
     written = settings.write(Path(config.run_directory), config.period_seconds)
-    return MonitorProcess(Path(config.neuron_monitor), written, events)
+    return MonitorProcess(Path(config.neuron_monitor), written, events, lockstep=lockstep)
 
 
 def collectors(config: AgentConfig) -> tuple[Collector, ...]:
@@ -85,7 +96,11 @@ def notices(config: AgentConfig) -> tuple[Collector, ...]:
 
 def aws_sinks(config: AgentConfig) -> tuple[Sink, ...]:
     """Where batches go unless they are only to be printed."""
-    sinks: tuple[Sink, ...] = (CloudWatchSink(config.region), EmfLogsSink(config.region, config.log_group))
+    session = aws.session()
+    sinks: tuple[Sink, ...] = (
+        CloudWatchSink(config.region, session),
+        EmfLogsSink(config.region, config.log_group, session),
+    )
     return sinks if config.otlp is None else (*sinks, OtlpSink(config.region, config.otlp.endpoint))
 
 
@@ -100,17 +115,60 @@ def exporters(config: AgentConfig) -> tuple[Exporter, ...]:
     return () if exporter is None else (exporter,)
 
 
-def agent(config: AgentConfig, clock: Clock, process: MonitorProcess, sinks: Sequence[Sink]) -> NodeAgent:
-    """The whole agent, ready to run."""
+def agent(
+    config: AgentConfig, clock: Clock, process: Startable, sinks: Sequence[Sink], *, lockstep: bool = False
+) -> NodeAgent:
+    """The whole agent, ready to run. In ``lockstep`` a batch is sent before time moves on."""
     node = config.node or instance_id(config.instance_metadata)
-    spool_directory = Path(config.spool_directory)
-    spool = Spool(spool_directory, tuple(sink.name for sink in sinks))
-    boot = boot_id(Path(config.proc))
-    state_file = StateFile(spool_directory / "state.json", boot)
+    directory, boot = Path(config.spool_directory), boot_id(Path(config.proc))
+    spool = Spool(directory, tuple(sink.name for sink in sinks))
+    # How long a turn takes is no matter of the node's clock, which may be set meanwhile.
+    publisher = Publisher(spool, sinks, clock.now if lockstep else monotonic)
+    sender = InlineSender(publisher, clock.now) if lockstep else BackgroundSender(publisher, clock.now, node)
+    delivery = Delivery(publisher, sender, exporters(config))
+    journal = Journal(directory / "journal")
+    unfinished = journal.read()
+    if journal.is_damaged:
+        delivery.count(Dropped.DAMAGED)
+    if unfinished is not None and unfinished.header.boot_id != boot:
+        _publish_of_another_boot(config, node, unfinished, delivery)
+    state_file = StateFile(directory / "state.json", boot)
     return NodeAgent(
-        pipeline=Pipeline(config, node, clock.now(), boot_id=boot, memory=state_file.load()),
+        pipeline=Pipeline(
+            config,
+            node,
+            clock.now(),
+            boot_id=boot,
+            memory=state_file.load(),
+            errors=EccWatch(directory / "ecc.json"),
+        ),
         supervisor=Supervisor(process, config.period_seconds, node),
-        publisher=Publisher(spool, sinks, clock.now),
+        delivery=delivery,
         collectors=CollectorPool(collectors(config)),
         state_file=state_file,
+        status_file=StatusFile(Path(config.run_directory)),
+        minutes=minutes(directory, boot, spool.highest_sequence(), journal, unfinished),
     )
+
+
+def minutes(directory: Path, boot: str, spooled: int, journal: Journal, unfinished: Unfinished | None) -> Minutes:
+    """The minutes of this boot; ``spooled`` is the highest number that waits in the spool."""
+    left = unfinished.header.seq if unfinished is not None else 0
+    sequence = SequenceFile(directory / "sequence", max(spooled, left))
+    is_of_this_boot = unfinished is not None and unfinished.header.boot_id == boot
+    return Minutes(journal, sequence, boot, unfinished if is_of_this_boot else None)
+
+
+def _publish_of_another_boot(config: AgentConfig, node: str, unfinished: Unfinished, delivery: Delivery) -> None:
+    header = unfinished.header
+    directory = Path(config.spool_directory)
+    pipeline = Pipeline(
+        config,
+        node,
+        float(header.minute),
+        boot_id=header.boot_id,
+        memory=StateFile(directory / "state.json", header.boot_id).load(),
+        errors=EccWatch(directory / "ecc.json"),
+    )
+    delivery.keep(batch_of(close_unfinished(pipeline, unfinished)))
+    pipeline.published()

@@ -93,6 +93,7 @@ class NodeAgent:
         stream = f"{entry.node.config.fleet}/{entry.node.name}"
         batch = Batch(self._minute, entry.seq, stream, metric_data(entry), log_event(entry))
         self._publisher.publish(batch, now)
+        self._pipeline.published()
 
     def _surroundings(self, now: float) -> Surroundings:
         collected = self._collectors.collect(Request(now, self._pipeline.pids))

@@ -2,18 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from functools import cache, lru_cache
 
 from agents.monitor.report import Hardware
 from fleet import instances
-
-# Only newer tools name the core's version; the device's type decides otherwise.
-_CORE_BY_DEVICE: Final[Mapping[str, str]] = {
-    "inferentia": "v1",
-    "inferentia2": "v2",
-    "trainium": "v2",
-    "trainium2": "v3",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +25,33 @@ class Layout:
         return self.devices * self.cores_per_device
 
 
+@lru_cache(maxsize=16)
 def of(hardware: Hardware, instance_type: str | None, dtype: str, lnc: int | None) -> Layout:
-    """The layout of a node. ``lnc`` overrides what the report says of logical cores."""
+    """The layout of a node. ``lnc`` overrides how many physical cores the report says make a logical one.
+
+    The override changes both the peak and the number of cores: a node whose cores are not grouped has twice as many.
+    """
     known = instances.catalogue().get(instance_type or "")
-    chip = known.accelerator if known is not None and known.is_neuron else None
-    grouping = lnc or _grouping(hardware, chip)
-    version = hardware.core_version or _CORE_BY_DEVICE.get((hardware.device_type or "").lower())
-    if version is None and chip is not None:
-        version = chip.neuroncore_version
+    chip = _chips().get((hardware.device_type or "").lower()) or (
+        known.accelerator if known is not None and known.is_neuron else None
+    )
+    reported = _grouping(hardware, chip)
+    grouping = lnc or reported
+    physical = chip.cores if chip is not None else (hardware.cores_per_device or 0) * reported
+    version = hardware.core_version or (chip.neuroncore_version if chip is not None else None)
     return Layout(
-        devices=hardware.devices or (known.devices if known is not None and chip is not None else None),
-        cores_per_device=hardware.cores_per_device or (chip.cores // grouping if chip is not None else None),
+        devices=hardware.devices or (known.devices if known is not None and known.is_neuron else None),
+        cores_per_device=(None if lnc else hardware.cores_per_device) or physical // grouping or None,
         device_bytes=hardware.device_bytes or (chip.memory_bytes if chip is not None else None),
         peak_flops=None if version is None else instances.tensor_engine_peak_flops(version, dtype, grouping),
     )
+
+
+@cache
+def _chips() -> Mapping[str, instances.Accelerator]:
+    # The tool's device types are the chips' names in lower case.
+    known = (entry for entry in instances.catalogue().values() if entry.is_neuron)
+    return {entry.accelerator.model.lower(): entry.accelerator for entry in known}
 
 
 def _grouping(hardware: Hardware, chip: instances.Accelerator | None) -> int:
@@ -56,4 +61,6 @@ def _grouping(hardware: Hardware, chip: instances.Accelerator | None) -> int:
         return 2
     if chip is None:
         return 1
-    return chip.cores // hardware.cores_per_device if hardware.cores_per_device else chip.default_lnc
+    if hardware.cores_per_device:
+        return chip.cores // hardware.cores_per_device or 1
+    return chip.default_lnc

@@ -34,13 +34,19 @@ class Executions:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """One Neuron process. The tag repeats across containers, so the identity needs the host's pid too."""
+    """One Neuron process. The tag repeats across containers, so the identity needs the host's pid too; 0 is not said.
+
+    ``unread`` says why its core counters could not be read; it is None when they were, or were not due.
+    ``executions_unread`` is the same for what it executed, without the reason.
+    """
 
     pid: int
     tag: str
     rates: CoreRates | None
     memory: CoreBytes | None
     executions: Executions | None
+    unread: str | None = None
+    executions_unread: bool = False
 
     @property
     def identity(self) -> tuple[int, str]:
@@ -71,7 +77,10 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One line. ``runtimes`` is None when the line does not say, which is not the same as none running."""
+    """One line. ``runtimes`` is None when the line does not say, which is not the same as none running.
+
+    ``oddities`` are figures that cannot be and were left out, in words.
+    """
 
     runtimes: tuple[Runtime, ...] | None
     ecc: tuple[Ecc, ...] | None
@@ -79,3 +88,4 @@ class Report:
     instance_id: str | None
     instance_type: str | None
     availability_zone: str | None
+    oddities: tuple[str, ...] = ()

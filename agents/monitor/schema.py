@@ -4,7 +4,7 @@ Unknown keys are ignored, integers and floats are the same, and nothing is requi
 the rest of the agent uses; nothing else reads these types.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -83,6 +83,9 @@ class ErrorSummary(_Lenient, frozen=True):
     hardware: float | None = None
 
 
+ERROR_KINDS: Final = ErrorSummary.__struct_fields__
+
+
 class Latency(_Lenient, frozen=True):
     """Seconds."""
 
@@ -104,11 +107,11 @@ class ExecutionStats(_Section, frozen=True):
 
 
 class RuntimeSections(_Lenient, frozen=True):
-    """The groups of one runtime."""
+    """The groups of one runtime. A group that is absent was not due; one that is null could not be read."""
 
-    neuroncore_counters: CoreCounters | None = None
+    neuroncore_counters: CoreCounters | msgspec.UnsetType | None = msgspec.UNSET
     memory_used: MemoryUsed | None = None
-    execution_stats: ExecutionStats | None = None
+    execution_stats: ExecutionStats | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Runtime(_Lenient, frozen=True):
@@ -128,6 +131,9 @@ class DeviceEcc(_Lenient, frozen=True):
     mem_ecc_uncorrected: float | None = None
     sram_ecc_corrected: float | None = None
     sram_ecc_uncorrected: float | None = None
+
+
+ECC_COUNTERS: Final = tuple(name for name in DeviceEcc.__struct_fields__ if name != "neuron_device_index")
 
 
 class HardwareCounters(_Section, frozen=True):
