@@ -1,0 +1,59 @@
+"""What a minute published of the node's work, in a form that a table can be held against: nothing more, nothing less.
+
+Distributions are {whole percent: how often}, statistic sets (count, sum, minimum, maximum), the rest plain numbers.
+The agent's own metrics, money and the node states are left out: the state is compared by name.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from agents.aggregate import metric_data
+from agents.batch import Datum, SelfFigures
+from agents.collectors.collector import Contribution
+from agents.collectors.job import Job
+from agents.pipeline import Pipeline, Surroundings
+from tests.support import agents, samples
+from tests.support.samples import Json
+
+_NOT_OF_WORK = ("Nodes", "Agent", "Report", "Spool", "Dropped", "Publish", "Cost", "Wasted")
+JOB = Job("job-1", "llama", "research", registered=True)
+Table = Mapping[str, Any]
+
+
+def assert_published(data: Iterable[Datum], expected: Table) -> None:
+    """Exactly the metrics of ``expected``, with its figures; what is not in the table must be absent."""
+    found = figures(data)
+    assert set(found) == set(expected)
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, rel=1e-9), name
+
+
+def figures(data: Iterable[Datum]) -> dict[str, Any]:
+    """The fleet set's figures by metric."""
+    return {
+        datum["MetricName"]: _figure(datum)
+        for datum in data
+        if len(datum["Dimensions"]) == 2 and not datum["MetricName"].startswith(_NOT_OF_WORK)
+    }
+
+
+def _figure(datum: Datum) -> Any:
+    if "Values" in datum:
+        return dict(zip(datum["Values"], datum["Counts"], strict=True))
+    if "StatisticValues" in datum:
+        sets = datum["StatisticValues"]
+        return (sets["SampleCount"], sets["Sum"], sets["Minimum"], sets["Maximum"])
+    return datum["Value"]
+
+
+def minute(*lines: Json | bytes, has_job: bool = False, **config: Any) -> tuple[str, list[Datum], tuple[str, ...]]:
+    """State, datums and problems of one minute with ``lines`` five seconds apart, closed five after the last."""
+    pipeline = Pipeline(agents.config(price=None, **config), "i-1", agents.MINUTE)
+    for index, line in enumerate(lines):
+        data = line if isinstance(line, bytes) else samples.line(line)
+        pipeline.line(data, agents.MINUTE + 5 * index)
+    around = Surroundings(Contribution(jobs=(JOB,) if has_job else ()))
+    entry = pipeline.close(agents.MINUTE, agents.MINUTE + 5 * len(lines), 1, around, SelfFigures())
+    return entry.verdict.state.value, list(metric_data(entry)), entry.problems
