@@ -11,6 +11,7 @@ from typing import Final
 STARTUP_GRACE_MINUTES: Final = 30
 CHECKPOINT_MINUTES: Final = 15
 _MINUTE: Final = 60.0
+_JOBS_REMEMBERED: Final = 8
 
 
 class NodeState(StrEnum):
@@ -48,7 +49,9 @@ class Observation:
 class Memory:
     """What outlives a minute. A fault stays until the node boots; the rest belongs to ``job``.
 
-    ``since`` is when the start-up grace began; the other times are when a pause or a compilation was first seen.
+    ``since`` is when the start-up grace began; the other times are when a pause, a compilation or the writing of a
+    checkpoint was first seen. ``earlier`` are jobs that were seen before ``job`` since the node was last free, and
+    ``at`` is the minute that was judged last.
     """
 
     fault: str | None = None
@@ -57,6 +60,9 @@ class Memory:
     has_executed: bool = False
     paused_since: float | None = None
     compiling_since: float | None = None
+    checkpoint_since: float | None = None
+    earlier: tuple[str, ...] = ()
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ class Verdict:
 
 def decide(seen: Observation, memory: Memory) -> Verdict:
     """The first state that holds. COMPILING never ends by itself: its own alarm watches how long it takes."""
-    memory = _remember(seen, memory)
+    memory = replace(_remember(seen, _on_this_clock(memory, seen.at)), at=seen.at)
     for state, reason in (
         (NodeState.BLIND, seen.blind),
         (NodeState.FAULT, memory.fault),
@@ -85,6 +91,24 @@ def decide(seen: Observation, memory: Memory) -> Verdict:
     return Verdict(NodeState.RUNNING, _running(seen, memory), memory)
 
 
+def _on_this_clock(memory: Memory, now: float) -> Memory:
+    # A clock that was set back would make every excuse last longer by as much: what is remembered moves with it.
+    back = 0.0 if memory.at is None else min(0.0, now - memory.at)
+    if back == 0.0:
+        return memory
+    return replace(
+        memory,
+        since=_moved(memory.since, back),
+        paused_since=_moved(memory.paused_since, back),
+        compiling_since=_moved(memory.compiling_since, back),
+        checkpoint_since=_moved(memory.checkpoint_since, back),
+    )
+
+
+def _moved(time: float | None, by: float) -> float | None:
+    return None if time is None else time + by
+
+
 def _remember(seen: Observation, memory: Memory) -> Memory:
     fault = memory.fault or seen.fault
     if seen.blind is not None:
@@ -92,11 +116,11 @@ def _remember(seen: Observation, memory: Memory) -> Memory:
         return replace(memory, fault=fault)
     if not _is_occupied(seen):
         return Memory(fault=fault)
-    if memory.since is None or (seen.job is not None and memory.job is not None and seen.job != memory.job):
+    if memory.since is None:
         memory = Memory(job=seen.job, since=seen.at)
+    elif _is_new(seen.job, memory):
+        memory = Memory(job=seen.job, since=seen.at, earlier=_earlier(memory))
     progressed = (seen.completed or 0) > 0
-    paused = memory.paused_since if memory.paused_since is not None else seen.at
-    compiling = memory.compiling_since if memory.compiling_since is not None else seen.at
     is_compiling = seen.compiling and not progressed
     return Memory(
         fault=fault,
@@ -105,9 +129,24 @@ def _remember(seen: Observation, memory: Memory) -> Memory:
         since=seen.at if is_compiling else memory.since,
         has_executed=memory.has_executed or progressed,
         # An unmeasured minute neither starts nor ends a pause.
-        paused_since=None if progressed else memory.paused_since if seen.completed is None else paused,
-        compiling_since=compiling if is_compiling else None,
+        paused_since=None if progressed else _first(memory.paused_since, seen, when=seen.completed is not None),
+        compiling_since=_first(memory.compiling_since, seen) if is_compiling else None,
+        checkpoint_since=_first(memory.checkpoint_since, seen) if seen.checkpoint and not progressed else None,
+        earlier=_earlier(memory) if seen.job not in {None, memory.job} else memory.earlier,
     )
+
+
+def _is_new(job: str | None, memory: Memory) -> bool:
+    # Jobs that share a node may take turns in being named; only a job that was never there before is starting up.
+    return job is not None and memory.job is not None and job not in {memory.job, *memory.earlier}
+
+
+def _earlier(memory: Memory) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(job for job in (memory.job, *memory.earlier) if job is not None))[:_JOBS_REMEMBERED]
+
+
+def _first(since: float | None, seen: Observation, *, when: bool = True) -> float | None:
+    return seen.at if since is None and when else since
 
 
 def _is_occupied(seen: Observation) -> bool:
@@ -125,15 +164,17 @@ def _compiling(seen: Observation, memory: Memory) -> str | None:
 
 
 def _startup(seen: Observation, memory: Memory) -> str | None:
-    if memory.has_executed or _minutes(seen.at, memory.since) >= STARTUP_GRACE_MINUTES:
+    if memory.has_executed or _minutes(seen.at, memory.since) > STARTUP_GRACE_MINUTES:
         return None
     return f"the job has executed nothing yet, for {_minutes(seen.at, memory.since)} min"
 
 
 def _checkpoint(seen: Observation, memory: Memory) -> str | None:
-    if not seen.checkpoint or (seen.completed or 0) > 0:
+    if memory.checkpoint_since is None:
         return None
-    if _minutes(seen.at, memory.paused_since) >= CHECKPOINT_MINUTES:
+    # Where executions are not measured, the checkpoint itself must not last longer either.
+    paused = memory.checkpoint_since if memory.paused_since is None else memory.paused_since
+    if _minutes(seen.at, min(paused, memory.checkpoint_since)) > CHECKPOINT_MINUTES:
         return None
     return "the workload writes a checkpoint"
 

@@ -33,8 +33,8 @@ def test_the_first_execution_ends_the_start_up() -> None:
 
 
 def test_start_up_is_excused_for_thirty_minutes_and_not_longer() -> None:
-    assert after(*[{**WORKING, "completed": 0}] * 29).state is NodeState.STARTUP
-    assert after(*[{**WORKING, "completed": 0}] * 30).state is NodeState.RUNNING
+    assert after(*[{**WORKING, "completed": 0}] * 30).state is NodeState.STARTUP
+    assert after(*[{**WORKING, "completed": 0}] * 31).state is NodeState.RUNNING
 
 
 def test_compiling_is_excused_while_nothing_executes_and_grace_begins_again_after_it() -> None:
@@ -50,8 +50,25 @@ def test_a_checkpoint_is_excused_for_fifteen_minutes() -> None:
     running = {**WORKING, "completed": 9}
     writing = {**WORKING, "completed": 0, "checkpoint": True}
 
-    assert after(running, *[writing] * 14).state is NodeState.CHECKPOINT
-    assert after(running, *[writing] * 15).state is NodeState.RUNNING
+    assert after(running, *[writing] * 15).state is NodeState.CHECKPOINT
+    assert after(running, *[writing] * 16).state is NodeState.RUNNING
+
+
+def test_a_checkpoint_is_excused_no_longer_where_executions_are_not_measured() -> None:
+    running = {**WORKING, "completed": 9}
+    unseen = {**WORKING, "checkpoint": True}
+
+    assert after(running, *[unseen] * 15).state is NodeState.CHECKPOINT
+    assert after(running, *[unseen] * 16).state is NodeState.RUNNING
+
+
+def test_a_pause_counts_from_its_beginning_and_not_from_the_hint_that_came_later() -> None:
+    running, hanging = {**WORKING, "completed": 9}, {**WORKING, "completed": 0}
+
+    verdict = after(running, *[hanging] * 15, {**hanging, "checkpoint": True})
+
+    assert verdict.state is NodeState.RUNNING
+    assert verdict.reason == "no execution completed for 16 min"
 
 
 def test_a_fault_stays_until_the_node_boots() -> None:
@@ -85,9 +102,44 @@ def test_blindness_concludes_nothing_about_the_job() -> None:
     assert after(running, {"blind": "silent"}, {**WORKING, "completed": 0}).state is NodeState.RUNNING
 
 
+def test_jobs_that_take_turns_in_being_named_are_not_excused_for_ever() -> None:
+    turns: list[dict[str, object]] = [{**WORKING, "job": f"job-{index % 2}", "completed": 0} for index in range(40)]
+
+    # Each has its own start, one minute apart.
+    assert after(*turns[:31]).state is NodeState.STARTUP
+    assert after(*turns[:32]).state is NodeState.RUNNING
+
+
+def test_not_knowing_whose_the_cores_are_for_a_minute_is_not_a_new_job() -> None:
+    nameless: dict[str, object] = {"holds_cores": True, "completed": 0}
+
+    assert after({**WORKING, "completed": 9}, nameless, {**WORKING, "completed": 0}).state is NodeState.RUNNING
+
+
+def test_a_clock_that_is_set_back_lengthens_no_excuse() -> None:
+    memory = Memory()
+    # Ten minutes, two hours back, and on: the 31st minute that passed is past the grace.
+    times = [*range(10), *range(-110, -89)]
+    states = []
+    for minute in times:
+        verdict = decide(Observation(at=minute * MINUTE, holds_cores=True, job="a", completed=0), memory)
+        memory = verdict.memory
+        states.append(verdict.state)
+
+    # The minute of the step is judged twice in effect: no time has passed in it.
+    assert states == [*[NodeState.STARTUP] * 31]
+    assert decide(Observation(at=-89 * MINUTE, job="a", completed=0), memory).state is NodeState.RUNNING
+
+
+def test_a_clock_that_is_set_forward_ends_an_excuse_and_crashes_nothing() -> None:
+    memory = decide(Observation(at=0.0, job="a", completed=0), Memory()).memory
+
+    assert decide(Observation(at=1_795_230_000.0, job="a", completed=0), memory).state is NodeState.RUNNING
+
+
 observations = st.builds(
     Observation,
-    at=st.integers(0, 10_000).map(lambda minute: minute * MINUTE),
+    at=st.integers(-10_000, 10_000).map(lambda minute: minute * MINUTE),
     blind=st.none() | st.just("silent"),
     fault=st.none() | st.just("hbm"),
     draining=st.none() | st.just("told to"),
@@ -100,19 +152,63 @@ observations = st.builds(
 
 
 @given(st.lists(observations, max_size=20))
-def test_in_any_sequence_the_first_state_that_holds_wins(sequence: list[Observation]) -> None:
+def test_in_any_sequence_and_on_any_clock_the_first_state_that_holds_wins(sequence: list[Observation]) -> None:
     memory = Memory()
     faulty = False
-    for seen in sorted(sequence, key=lambda observation: observation.at):
+    for seen in sequence:
         verdict = decide(seen, memory)
         memory = verdict.memory
         faulty = faulty or seen.fault is not None
         occupied = seen.holds_cores or seen.job is not None
+        progressed = bool(seen.completed)
+        expected = (
+            (NodeState.BLIND, seen.blind is not None),
+            (NodeState.FAULT, faulty),
+            (NodeState.DRAINING, seen.draining is not None),
+            (NodeState.NO_JOB, not occupied),
+            (NodeState.COMPILING, seen.compiling and not progressed),
+        )
+        forced = next((state for state, holds in expected if holds), None)
         assert verdict.reason
-        assert (verdict.state is NodeState.BLIND) == (seen.blind is not None)
-        assert (verdict.state is NodeState.FAULT) == (seen.blind is None and faulty)
-        if verdict.state is NodeState.RUNNING:
-            assert occupied
-            assert not faulty
-        if verdict.state in {NodeState.COMPILING, NodeState.STARTUP, NodeState.CHECKPOINT}:
-            assert seen.completed in {None, 0}
+        if forced is not None:
+            assert verdict.state is forced
+        else:
+            assert verdict.state in {NodeState.STARTUP, NodeState.CHECKPOINT, NodeState.RUNNING}
+            assert verdict.state is NodeState.RUNNING or not progressed
+            assert verdict.state is not NodeState.CHECKPOINT or seen.checkpoint
+
+
+steps = st.lists(st.tuples(st.integers(-30, 30), st.none() | st.just(0), st.booleans()), max_size=80)
+
+
+@given(steps)
+def test_on_any_clock_the_start_up_ends_when_thirty_minutes_have_passed(
+    sequence: list[tuple[int, int | None, bool]],
+) -> None:
+    memory = decide(Observation(at=0.0, job="a"), Memory()).memory
+    now = passed = 0
+    for step, completed, _ in sequence:
+        # Time that the clock took back had passed all the same.
+        now, passed = now + step, passed + max(0, step)
+        verdict = decide(Observation(at=now * MINUTE, job="a", completed=completed), memory)
+        memory = verdict.memory
+        assert (verdict.state is NodeState.STARTUP) == (passed < 30)
+
+
+@given(steps)
+def test_on_any_clock_a_checkpoint_ends_when_fifteen_minutes_have_passed(
+    sequence: list[tuple[int, int | None, bool]],
+) -> None:
+    memory = decide(Observation(at=0.0, job="a", completed=1), Memory()).memory
+    now = passed = 0
+    began: int | None = None
+    for step, completed, hint in sequence:
+        now, passed = now + step, passed + max(0, step)
+        began = None if not hint else passed if began is None else began
+        verdict = decide(Observation(at=now * MINUTE, job="a", completed=completed, checkpoint=hint), memory)
+        memory = verdict.memory
+        if verdict.state is NodeState.CHECKPOINT:
+            assert began is not None
+            assert passed - began < 15
+        else:
+            assert verdict.state is NodeState.RUNNING
