@@ -3,12 +3,13 @@
 An absent group was not due and says nothing; a null one, or one with an error, could not be read, and that is said.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from agents.monitor import plausible, schema
-from agents.monitor.plausible import CORE_INDEX, Oddities, clipped
+from agents.monitor.plausible import CORE_INDEX, MOST_FLOPS, MOST_PERCENT, Oddities, clipped
 from agents.monitor.report import CoreBytes, CoreRates, Executions
 
 
@@ -22,33 +23,38 @@ def rates(
         return None, "neuroncore_counters is null"
     if section.error or section.neuroncores_in_use is None:
         return None, clipped(section.error) or "neuroncore_counters lists no cores"
+    return CoreRates(section.period, *_by_core(section.neuroncores_in_use, odd)), None
+
+
+def _by_core(cores: Mapping[str, schema.Core | None], odd: Oddities) -> tuple[dict[int, float], dict[int, float]]:
+    # A full node has a thousand cores in each report, so nothing is called for an ordinary one.
     utilization: dict[int, float] = {}
     flops: dict[int, float] = {}
-    for name, core in section.neuroncores_in_use.items():
+    for name, core in cores.items():
         index = CORE_INDEX.get(name)
         if index is None:
             odd.note("core index", name)
         elif core is not None:
-            _core(index, core, utilization, flops, odd)
-    return CoreRates(section.period, utilization, flops), None
+            busy, rate = core.neuroncore_utilization, core.effective_flops
+            if busy is None or rate is None:
+                busy, rate = _otherwise(core)
+            if busy is not None and 0 <= busy <= MOST_PERCENT:
+                utilization[index] = busy
+            else:
+                odd.number(busy, MOST_PERCENT, "core utilization")
+            if rate is not None and 0 <= rate <= MOST_FLOPS:
+                flops[index] = rate
+            else:
+                odd.number(rate, MOST_FLOPS, "FLOP/s")
+    return utilization, flops
 
 
-def _core(index: int, core: schema.Core, utilization: dict[int, float], flops: dict[int, float], odd: Oddities) -> None:
-    # The hot path: a full node has a thousand of these in each report.
+def _otherwise(core: schema.Core) -> tuple[float | None, float | None]:
+    # Tools that lack one key have another.
     busy = core.neuroncore_utilization
     if busy is None and core.v3d:
         busy = _physical_mean(core.v3d)
-    if busy is not None:
-        if 0 <= busy <= plausible.MOST_PERCENT:
-            utilization[index] = busy
-        else:
-            odd.note("core utilization", busy)
-    rate = core.effective_flops if core.effective_flops is not None else core.flops
-    if rate is not None:
-        if 0 <= rate <= plausible.MOST_FLOPS:
-            flops[index] = rate
-        else:
-            odd.note("FLOP/s", rate)
+    return busy, core.effective_flops if core.effective_flops is not None else core.flops
 
 
 def _physical_mean(physical: Any) -> float | None:  # noqa: ANN401 - no capture confirms the shape
@@ -58,7 +64,7 @@ def _physical_mean(physical: Any) -> float | None:  # noqa: ANN401 - no capture 
     known = [
         float(figure)
         for figure in figures
-        if isinstance(figure, int | float) and not isinstance(figure, bool) and 0 <= figure <= plausible.MOST_PERCENT
+        if isinstance(figure, int | float) and not isinstance(figure, bool) and 0 <= figure <= MOST_PERCENT
     ]
     return sum(known) / len(known) if known and len(known) == len(figures) else None
 
@@ -102,9 +108,9 @@ def executions(
     completed, failed = _summary(section.execution_summary, odd)
     errors = {}
     for kind in schema.ERROR_KINDS:
-        count = odd.whole(getattr(section.error_summary, kind, None), plausible.MOST_COUNT, f"{kind} errors")
-        if count:
-            errors[kind] = count
+        count = getattr(section.error_summary, kind, None)
+        if count and (kept := odd.whole(count, plausible.MOST_COUNT, f"{kind} errors")):
+            errors[kind] = kept
     latency = section.latency_stats and section.latency_stats.device_latency
     p99 = odd.number(latency.p99 if latency else None, plausible.MOST_SECONDS, "latency")
     return Executions(section.period, completed, failed, errors, p99), completed is None

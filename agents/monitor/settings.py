@@ -19,7 +19,7 @@ def render(period_seconds: int) -> str:
     Raises:
         ValueError: the period is not a positive whole number of seconds.
     """
-    if not isinstance(period_seconds, int) or period_seconds < 1:
+    if type(period_seconds) is not int or period_seconds < 1:
         raise ValueError(f"period {period_seconds!r}: neuron-monitor takes whole seconds, 1 or more")
     return json.dumps(
         {
