@@ -197,12 +197,12 @@ def test_128_cores_that_are_not_grouped(dtype: str, tensor: Mapping[int, int]) -
 def test_cores_beyond_a_wrong_override_are_left_out_and_named() -> None:
     _, data, problems = minute(ungrouped(128), lnc=2)
 
-    # 64 logical cores at most; 19.75 / 158 is 12.5 %. The wrong layout puts cores 0-3 on device 0, and so on.
+    # 64 logical cores at most; 19.75 / 158 is 12.5 %. The wrong layout puts cores 0-3 on device 0, and so on; half of
+    # the cores is no sum for the node.
     assert problems == ("64 cores in use beyond the node's 64: is lnc set as the runtimes group cores?",)
     expected: dict[str, Any] = {
         **running({25: 64}, {13: 64}),
         **hbm(TRN2, *[4 * (GIB + MIB)] * 16),
-        "AchievedTflops": 1264,
         **counts(6, 0, 64, 64),
     }
     assert_published(data, expected)
