@@ -11,6 +11,7 @@ import msgspec
 from agents.monitor import plausible, schema, sections
 from agents.monitor.plausible import Oddities, clipped
 from agents.monitor.report import Ecc, Hardware, Report, Runtime
+from agents.monitor.salvage import salvaged
 
 _LONGEST_REASON: Final = 300
 
@@ -25,16 +26,23 @@ def parse(data: bytes) -> Report:
     Raises:
         UnreadableLineError: the data is cut short, is not JSON, is nested without end, or is JSON of something else.
     """
+    odd = Oddities()
     try:
-        return _report(schema.DECODER.decode(data))
+        return _report(_decoded(data, odd), odd)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableLineError(f"not a neuron-monitor report: {error}"[:_LONGEST_REASON]) from error
 
 
-def _report(line: schema.Line) -> Report:
+def _decoded(data: bytes, odd: Oddities) -> schema.Line:
+    try:
+        return schema.DECODER.decode(data)
+    except msgspec.ValidationError:
+        return salvaged(data, odd)
+
+
+def _report(line: schema.Line, odd: Oddities) -> Report:
     if line.neuron_runtime_data is msgspec.UNSET and line.neuron_hardware_info is msgspec.UNSET:
         raise UnreadableLineError("not a neuron-monitor report: neither runtimes nor hardware in it")
-    odd = Oddities()
     runtimes = _runtimes(line, odd)
     hardware = line.neuron_hardware_info
     info = line.instance_info or schema.InstanceInfo()

@@ -67,4 +67,4 @@ def clipped(text: str | None) -> str | None:
 
 def _shown(value: object) -> str:
     # An integer of thousands of digits refuses to be written out.
-    return "of many digits" if isinstance(value, int) and value.bit_length() > 64 else str(value)[:40]
+    return "of many digits" if isinstance(value, int) and value.bit_length() > 64 else str(value)[:80]
