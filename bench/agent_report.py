@@ -18,6 +18,7 @@ from agents.inspect import default_config
 from agents.log_event import log_event
 from agents.pipeline import Pipeline, Surroundings
 from tests.support import samples
+from tests.support.loaded_models import with_models
 
 REPORTS: Final = 12
 REPEATS: Final = 15
@@ -28,7 +29,7 @@ RECORDING: Final = "cwagent-test_trn1n.32xlarge_32procs.json"
 
 def run() -> None:
     """Print CPU milliseconds of both for one report, their ratio, and the share of a core at one in five seconds."""
-    measure("made report", samples.line(samples.with_models(samples.full_node())))
+    measure("made report", samples.line(with_models(samples.full_node())))
     recorded = Path(os.environ.get("NEURON_MONITOR_SAMPLES", "")) / RECORDING
     if recorded.is_file():
         measure("recorded report", recorded.read_bytes())

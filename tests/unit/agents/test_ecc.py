@@ -6,6 +6,9 @@ import pytest
 
 from agents.collectors.ecc import EccWatch
 from agents.monitor.report import Ecc
+from agents.pipeline import Pipeline
+from fleet.node_state import Memory, NodeState
+from tests.support import agents, samples
 
 
 def seen(watch: EccWatch, value: int | None, device: int = 6) -> int:
@@ -112,3 +115,18 @@ def test_a_record_that_cannot_be_written_is_logged_and_written_later(
 
     assert "No such file" in caplog.text
     assert seen(EccWatch(record), 3) == 0
+
+
+def test_a_reboot_ends_a_fault_whose_counter_survives_it(tmp_path: Path) -> None:
+    record = tmp_path / "ecc.json"
+    made = samples.report([], ecc={6: {"mem_ecc_uncorrected": 1}})
+    before = Pipeline(agents.config(), "i-1", agents.MINUTE, errors=EccWatch(record))
+    assert agents.feed(before, agents.MINUTE, made).verdict.state is NodeState.FAULT
+    before.published()
+
+    # What the node's state remembers ends with the boot.
+    after = Pipeline(agents.config(), "i-1", agents.MINUTE, memory=Memory(), errors=EccWatch(record))
+
+    assert agents.feed(after, agents.MINUTE, made).verdict.state is NodeState.NO_JOB
+    worse = samples.report([], ecc={6: {"mem_ecc_uncorrected": 2}})
+    assert agents.feed(after, agents.MINUTE + 60, worse).verdict.state is NodeState.FAULT

@@ -1,0 +1,11 @@
+"""The configuration of neuron-monitor takes whole seconds only: what the tool makes of anything else is silence."""
+
+import pytest
+
+from agents.monitor import settings
+
+
+@pytest.mark.parametrize("period", [True, 5.0, "5", None, 0, -5])
+def test_a_period_that_is_no_whole_number_of_seconds_is_refused(period: object) -> None:
+    with pytest.raises(ValueError, match="whole seconds, 1 or more"):
+        settings.render(period)  # type: ignore[arg-type]  # the refusal is for callers without types
