@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from agents import durable_file
 from fleet.node_state import Memory
 
 logger = logging.getLogger(__name__)
@@ -42,9 +43,9 @@ class StateFile:
         """Replace the file; a disk that refuses is logged."""
         if not self.boot_id:
             return
-        temporary = self.path.with_suffix(".writing")
+        content = msgspec.json.encode(_Content(self.boot_id, memory))
         try:
-            temporary.write_bytes(msgspec.json.encode(_Content(self.boot_id, memory)))
-            temporary.rename(self.path)
+            # Not synced: after a power failure the node has booted, and the file is of no use.
+            durable_file.replace_file(self.path, content, through=False)
         except OSError as error:
             logger.warning("%s: %s", self.path, error)

@@ -12,9 +12,16 @@ class MonitorStarted:
 
 @dataclass(frozen=True, slots=True)
 class MonitorLine:
-    """One line of its standard output, of any length; the last one may be cut short."""
+    """One line of its standard output; the last one may be cut short."""
 
     data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorOverlongLine:
+    """A line that was too long to be kept, of ``size`` bytes; it is gone."""
+
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,4 +31,4 @@ class MonitorExited:
     returncode: int
 
 
-MonitorEvent = MonitorStarted | MonitorLine | MonitorExited
+MonitorEvent = MonitorStarted | MonitorLine | MonitorOverlongLine | MonitorExited

@@ -13,24 +13,35 @@ import threading
 from pathlib import Path
 from typing import IO, Final
 
-from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
 
 logger = logging.getLogger(__name__)
 # Seconds between SIGTERM and SIGKILL: neuron-monitor may need a period to flush.
 GRACE: Final = 5.0
+# A report of 128 processes on 128 cores would have 7 MB: 32 on 32 have 444 KB, and every process lists every core.
+LONGEST_LINE: Final = 16 * 1024 * 1024
 _STDERR_LIMIT: Final = 500
+_STDERR_CHUNK: Final = 8192
 
 
 class MonitorMissingError(OSError):
-    """The program is not there or cannot be started; the message names it."""
+    """The program is not there or cannot be started; the message names it. ``is_absent`` tells the two apart."""
+
+    def __init__(self, message: str, *, is_absent: bool = True) -> None:
+        super().__init__(message)
+        self.is_absent = is_absent
 
 
 class MonitorProcess:
     """One run of neuron-monitor at a time, in its own process group."""
 
-    def __init__(self, program: Path, settings: Path, events: "queue.Queue[MonitorEvent]") -> None:
+    def __init__(
+        self, program: Path, settings: Path, events: "queue.Queue[MonitorEvent]", *, lockstep: bool = False
+    ) -> None:
+        """In ``lockstep`` with virtual time, ``stop`` waits for the end: it happens at the moment it is asked for."""
         self._command = [str(program), "-c", str(settings)]
         self._events = events
+        self._lockstep = lockstep
         self._process: subprocess.Popen[bytes] | None = None
         self._readers: list[threading.Thread] = []
 
@@ -49,22 +60,32 @@ class MonitorProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            raise MonitorMissingError(f"{self._command[0]}: {error.strerror}") from error
+            is_absent = isinstance(error, FileNotFoundError)
+            raise MonitorMissingError(f"{self._command[0]}: {error.strerror}", is_absent=is_absent) from error
         self._process = process
         self._events.put(MonitorStarted(process.pid))
         self._readers = [
-            threading.Thread(target=self._read_lines, args=(process,), daemon=True),
-            threading.Thread(target=_drain, args=(process.stderr,), daemon=True),
+            threading.Thread(target=self._read_lines, args=(process,), name="monitor output", daemon=True),
+            threading.Thread(target=_drain, args=(process.stderr,), name="monitor errors", daemon=True),
         ]
         for reader in self._readers:
             reader.start()
 
     def stop(self, grace: float = GRACE) -> None:
-        """End the process and wait for its readers; SIGKILL after ``grace`` seconds. Does nothing when none runs."""
+        """Have the process ended, by SIGKILL after ``grace`` seconds; its exit is an event. Returns at once."""
         process = self._process
         if process is None:
             return
-        _end(process, grace)
+        ending = threading.Thread(target=_end, args=(process, grace), name="monitor end", daemon=True)
+        ending.start()
+        if self._lockstep:
+            ending.join()
+
+    def close(self, grace: float = GRACE) -> None:
+        """End the process and wait for it and its readers, at most four times ``grace`` seconds; it may be gone."""
+        if self._process is None:
+            return
+        _end(self._process, grace)
         for reader in self._readers:
             reader.join(timeout=grace)
         self._process = None
@@ -72,11 +93,22 @@ class MonitorProcess:
     def _read_lines(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stdout is not None  # noqa: S101 - opened as a pipe above
         with process.stdout as stream:
-            for line in iter(stream.readline, b""):
-                self._events.put(MonitorLine(line))
+            while (event := _next_line(stream)) is not None:
+                self._events.put(event)
         # The stream is closed, so nothing more can come: a process that lingers is ended.
         _end(process, GRACE, ask=False)
-        self._events.put(MonitorExited(process.returncode))
+        self._events.put(MonitorExited(process.wait()))
+
+
+def _next_line(stream: IO[bytes]) -> MonitorLine | MonitorOverlongLine | None:
+    line = stream.readline(LONGEST_LINE)
+    if len(line) < LONGEST_LINE or line.endswith(b"\n"):
+        return MonitorLine(line) if line else None
+    size = len(line)
+    while line and not line.endswith(b"\n"):
+        line = stream.readline(_STDERR_CHUNK)
+        size += len(line)
+    return MonitorOverlongLine(size)
 
 
 def _end(process: "subprocess.Popen[bytes]", grace: float, *, ask: bool = True) -> None:
@@ -86,7 +118,11 @@ def _end(process: "subprocess.Popen[bytes]", grace: float, *, ask: bool = True) 
         process.wait(timeout=grace)
     # Also when it has ended: a helper that it started may still hold the pipe.
     _signal_group(process, signal.SIGKILL)
-    process.wait()
+    try:
+        process.wait(timeout=grace)
+    except subprocess.TimeoutExpired:
+        # It hangs inside the driver, where no signal reaches it. A second one would only hang beside it.
+        logger.error("neuron-monitor (process %d) does not end, even when killed", process.pid)  # noqa: TRY400 - told
 
 
 def _signal_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
@@ -98,6 +134,6 @@ def _drain(stream: IO[bytes] | None) -> None:
     # A full pipe would block the monitor, so it is read even though nobody needs it.
     assert stream is not None  # noqa: S101 - opened as a pipe above
     with stream:
-        for line in iter(stream.readline, b""):
+        for line in iter(lambda: stream.readline(_STDERR_CHUNK), b""):
             text = line.decode("utf-8", "replace").rstrip()[:_STDERR_LIMIT]
             logger.warning("neuron-monitor says: %s", text)

@@ -8,8 +8,10 @@ import logging
 import zlib
 from typing import Final, Protocol
 
-from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
 from agents.monitor.process import MonitorMissingError
+from agents.monitor.report import Hardware
+from agents.monitor.status import MonitorStatus, of_hardware
 
 logger = logging.getLogger(__name__)
 STALL_PERIODS: Final = 3
@@ -25,11 +27,15 @@ class Startable(Protocol):
         """Start it, or raise ``MonitorMissingError``."""
 
     def stop(self) -> None:
-        """End it; its exit arrives as an event."""
+        """Have it ended, without waiting; its exit arrives as an event."""
 
 
 class Supervisor:
-    """Keeps one monitor running. ``problem`` says why there is none, for the node's state."""
+    """Keeps one monitor running.
+
+    ``problem`` says why there is none, for the node's state; ``status`` says it in one word. ``starts`` counts the
+    processes that this agent started.
+    """
 
     def __init__(self, process: Startable, period: float, node: str) -> None:
         self._process = process
@@ -41,6 +47,9 @@ class Supervisor:
         self._stalls_at: float | None = None
         self._is_ending_it = False
         self.problem: str | None = None
+        self.status = MonitorStatus.STARTING
+        self.starts = 0
+        self._unreadable = 0
 
     def deadline(self) -> float:
         """When ``act`` is needed next, in clock seconds; infinity when nothing is due."""
@@ -53,7 +62,7 @@ class Supervisor:
             self._start(now)
         elif self._stalls_at is not None and now >= self._stalls_at:
             self.problem = f"neuron-monitor printed nothing for {STALL_PERIODS} periods; it is restarted"
-            logger.error(self.problem)
+            self._enter(MonitorStatus.STALLED, self.problem)
             self._stalls_at = None
             self._is_ending_it = True
             self._process.stop()
@@ -63,34 +72,54 @@ class Supervisor:
         match event:
             case MonitorStarted():
                 self._started_at = now
+                self.starts += 1
                 self._stalls_at = now + STALL_PERIODS * self._period + START_UP_SECONDS
-            case MonitorLine():
+            case MonitorLine() | MonitorOverlongLine():
                 self._stalls_at = now + STALL_PERIODS * self._period
             case MonitorExited(returncode):
                 self._stalls_at = None
                 if not self._is_ending_it:
                     self.problem = f"neuron-monitor ended with code {returncode}"
+                    self._enter(MonitorStatus.ENDED, self.problem)
                 self._is_ending_it = False
                 self._start_later(now)
 
-    def works(self, now: float) -> None:
+    def works(self, now: float, hardware: Hardware) -> None:
         """A line could be read: whatever was wrong is over. Its back-off ends when it has lived for a minute."""
         self.problem = None
+        self._unreadable = 0
+        self._enter(of_hardware(hardware, self.status), hardware.error or "neuron-monitor reports")
         if now - self._started_at >= _LONGEST_BACKOFF:
             self._attempts = 0
 
-    def clock_set_back(self, seconds: float) -> None:
-        """Move what is due by as much as the clock was moved."""
-        self._start_at = None if self._start_at is None else self._start_at - seconds
-        self._stalls_at = None if self._stalls_at is None else self._stalls_at - seconds
-        self._started_at -= seconds
+    def babbles(self) -> None:
+        """A line could not be read."""
+        self._unreadable += 1
+        if self._unreadable >= STALL_PERIODS:
+            self._enter(MonitorStatus.UNREADABLE, "its output cannot be read")
+
+    def clock_moved(self, seconds: float) -> None:
+        """Move what is due by as much as the clock was moved; ``seconds`` are negative when it was set back."""
+        self._start_at = None if self._start_at is None else self._start_at + seconds
+        self._stalls_at = None if self._stalls_at is None else self._stalls_at + seconds
+        self._started_at += seconds
+
+    def _enter(self, status: MonitorStatus, why: str) -> None:
+        if status is not self.status:
+            self.status = status
+            level = logging.INFO if status is MonitorStatus.WORKING else logging.ERROR
+            logger.log(level, "neuron-monitor is now %s: %s", status.value, why)
 
     def _start(self, now: float) -> None:
         self._start_at = None
         try:
             self._process.start()
         except MonitorMissingError as error:
-            self.problem = f"neuron-monitor is missing: {error}"
+            what, status = ("is missing", MonitorStatus.BINARY_MISSING)
+            if not error.is_absent:
+                what, status = ("cannot be started", MonitorStatus.NOT_STARTED)
+            self.problem = f"neuron-monitor {what}: {error}"
+            self._enter(status, str(error))
             self._start_later(now)
 
     def _start_later(self, now: float) -> None:

@@ -1,4 +1,4 @@
-"""boto3 clients with short patience: the agent's loop waits for them.
+"""boto3 clients with short patience: a minute's two calls must be over before the next minute's batch.
 
 Two sinks with at most two attempts of seven seconds each stay below one minute. The endpoint is boto3's own
 business (AWS_ENDPOINT_URL).
@@ -15,6 +15,9 @@ CLIENT_CONFIG: Final = Config(
     connect_timeout=2,
     read_timeout=5,
     retries={"total_max_attempts": 2, "mode": "standard"},
+    # Said here, because a file or a variable on the node could switch it off: a datum is nine tenths repetition.
+    disable_request_compression=False,
+    request_min_compression_size_bytes=1024,
 )
 AWS_ERRORS: Final = (BotoCoreError, ClientError)
 # The request itself is wrong. Everything else, a refused permission too, may be over the next minute.

@@ -1,18 +1,25 @@
 """PutMetricData. botocore compresses requests above 10 KB by itself."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
 import boto3
+import msgspec
 
-from agents.batch import Batch
+from agents.batch import Batch, Datum
 from agents.sinks import aws
 from fleet.metrics import NAMESPACE
 
-# PutMetricData's limit.
+# PutMetricData's limits: 1,000 datums and 1 MB a request. Whether the megabyte is counted before or after compression
+# is not documented, so it is taken as before; the rest of the megabyte is for the request around the datums.
 _DATUMS_IN_A_REQUEST: Final = 1000
+_BYTES_IN_A_REQUEST: Final = 900_000
 # Older data takes up to two hours to appear, too late for any alarm: the log event has it.
 _LONGEST_AGE: Final = 3 * 3600.0
+# Batches of which a part was taken before a request failed; more than a few at once means that nothing works.
+_REMEMBERED: Final = 64
 
 
 class CloudWatchSink:
@@ -24,20 +31,49 @@ class CloudWatchSink:
 
     def __init__(self, region: str) -> None:
         self._region = region
+        self._taken: dict[tuple[int, int], int] = {}
+
+    def part(self, batch: Batch) -> Batch:
+        """The datums."""
+        return replace(batch, log_event={})
 
     def send(self, batch: Batch) -> int:
-        """Send the batch's datums."""
-        repeated = 0
-        for first in range(0, len(batch.metric_data), _DATUMS_IN_A_REQUEST):
-            datums = list(batch.metric_data[first : first + _DATUMS_IN_A_REQUEST])
+        """Send the batch's datums; of a batch that failed half way, only the requests that were not confirmed."""
+        key, repeated = (batch.minute, batch.seq), 0
+        taken = self._taken.pop(key, 0)
+        for index, datums in enumerate(requests(batch.metric_data)):
+            if index < taken:
+                continue
             try:
                 response = self._client.put_metric_data(Namespace=NAMESPACE, MetricData=datums)
             except aws.AWS_ERRORS as error:
+                self._remember(key, index)
                 raise aws.translated(error) from error
             repeated += aws.retries(response)
         return repeated
+
+    def _remember(self, key: tuple[int, int], taken: int) -> None:
+        if taken:
+            self._taken[key] = taken
+            while len(self._taken) > _REMEMBERED:
+                del self._taken[next(iter(self._taken))]
 
     @cached_property
     def _client(self) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
         # A session of its own: boto3's default one may not be used by several threads at once.
         return boto3.session.Session().client("cloudwatch", region_name=self._region, config=aws.CLIENT_CONFIG)
+
+
+def requests(datums: tuple[Datum, ...]) -> Iterator[list[Datum]]:
+    """``datums`` in their order, cut where a request would be too long or too large."""
+    part: list[Datum] = []
+    size = 0
+    for datum in datums:
+        added = len(msgspec.json.encode(datum)) + 1
+        if part and (len(part) == _DATUMS_IN_A_REQUEST or size + added > _BYTES_IN_A_REQUEST):
+            yield part
+            part, size = [], 0
+        part.append(datum)
+        size += added
+    if part:
+        yield part

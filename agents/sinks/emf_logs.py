@@ -1,6 +1,7 @@
 """PutLogEvents: the node's log event, one stream for each node."""
 
 import json
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -24,6 +25,10 @@ class EmfLogsSink:
     def __init__(self, region: str, log_group: str) -> None:
         self._region = region
         self._log_group = log_group
+
+    def part(self, batch: Batch) -> Batch:
+        """The log event."""
+        return replace(batch, metric_data=())
 
     def send(self, batch: Batch) -> int:
         """Send the batch's log event."""

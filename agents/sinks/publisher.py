@@ -1,87 +1,108 @@
-"""From the spool to the sinks: a batch leaves the disk when its sink has confirmed it."""
+"""From the spool to the sinks: a batch leaves the disk when its sink has confirmed it.
+
+``keep`` belongs to the agent's loop and touches the disk only; ``drain`` belongs to whoever sends.
+"""
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from agents.batch import Batch
 from agents.sinks.sink import Sink, SinkError, SinkRejectedError
 from agents.spool import Spool, minute_of
+from agents.spooled import Dropped
 
 logger = logging.getLogger(__name__)
-# How many old batches are sent in one minute after an outage: bounds how long the agent's loop waits.
-_BATCHES_A_MINUTE: Final = 60
-# Seconds for the old batches of one sink: reports that wait meanwhile must still be taken in their own minute.
+# How many batches of one sink are sent in one turn after an outage. With a turn a minute, 3 hours of metrics take 3
+# minutes and 72 hours of log events 72: a fleet that comes back together must not use up the account's call rate.
+_BATCHES_A_TURN: Final = 60
+# Seconds for one sink's turn: the other sink and the fresh minute must not wait for old batches on a slow line.
 _TURN: Final = 15.0
+# Failed attempts after which a batch lets the others go first: the service may have something against this one only.
+_STRIKES: Final = 3
 
 
 class Publisher:
-    """One failure of a sink ends its turn for the minute; the other sinks have theirs."""
+    """One failure of a sink ends its turn; the other sinks have theirs."""
 
     def __init__(self, spool: Spool, sinks: Sequence[Sink], clock: Callable[[], float] = lambda: 0.0) -> None:
         self.spool = spool
         self._clock = clock
         self._sinks = tuple(sinks)
         self._retries = 0
-        self._dropped = 0
+        self._strikes: dict[tuple[str, str], int] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, batch: Batch) -> None:
+        """Spool ``batch`` for every sink."""
+        for sink in self._sinks:
+            self.spool.put(sink.name, sink.part(batch))
+
+    def drain(self, now: float) -> bool:
+        """Send what is waiting, newest first; False when a sink failed and is worth another attempt."""
+        outcomes = [self._turn(sink, now) for sink in self._sinks]
+        return all(outcomes)
 
     def publish(self, batch: Batch, now: float) -> None:
-        """Spool ``batch``, then send what is waiting, newest first."""
-        for sink in self._sinks:
-            try:
-                self.spool.put(sink.name, batch)
-            except OSError:
-                logger.exception("the spool took no batch; it is sent without")
-                self._confirmed(sink, batch)
-        for sink in self._sinks:
-            self._drain(sink, now)
+        """Spool ``batch``, then send what is waiting."""
+        self.keep(batch)
+        self.drain(now)
 
     def retries(self) -> int:
         """Calls that were or will be repeated, since the last call."""
-        count, self._retries = self._retries, 0
-        return count
+        with self._lock:
+            count, self._retries = self._retries, 0
+            return count
 
-    def dropped(self) -> int:
-        """Batches given up since the last call."""
-        count, self._dropped = self._dropped, 0
-        return count + self.spool.lost()
-
-    def _drain(self, sink: Sink, now: float) -> None:
+    def _turn(self, sink: Sink, now: float) -> bool:
         self._expire(sink, now)
         began = self._clock()
-        for name in self.spool.newest_first(sink.name)[:_BATCHES_A_MINUTE]:
+        for name in self._order(sink)[:_BATCHES_A_TURN]:
             batch = self.spool.read(sink.name, name)
             if batch is None:
                 continue
-            if not self._confirmed(sink, batch):
-                return
-            self.spool.remove(sink.name, name)
-            if self._clock() - began >= _TURN:
-                return
+            if not self._sent(sink, name, batch):
+                self._strikes[sink.name, name] = self._strikes.get((sink.name, name), 0) + 1
+                return False
+            if abs(self._clock() - began) >= _TURN:
+                return True
+        return True
+
+    def _order(self, sink: Sink) -> list[str]:
+        names = self.spool.newest_first(sink.name)
+        self._strikes = {key: count for key, count in self._strikes.items() if key[0] != sink.name or key[1] in names}
+        return sorted(names, key=lambda name: self._strikes.get((sink.name, name), 0) >= _STRIKES)
 
     def _expire(self, sink: Sink, now: float) -> None:
         for name in reversed(self.spool.newest_first(sink.name)):
             if now - minute_of(name) <= sink.longest_age:
                 return
             if sink.is_record:
-                self.spool.give_up(sink.name, name)
+                self.spool.give_up(sink.name, name, Dropped.TOO_OLD)
             else:
                 self.spool.remove(sink.name, name)
 
-    def _confirmed(self, sink: Sink, batch: Batch) -> bool:
-        """Whether the batch need not be kept: it was taken, or will never be."""
+    def _sent(self, sink: Sink, name: str, batch: Batch) -> bool:
+        """Whether the batch is done with: it was taken, or will never be."""
         try:
-            self._retries += sink.send(batch)
+            self._repeated(sink.send(batch))
         except SinkError as error:
-            self._retries += 1
+            self._repeated(1)
             logger.warning("%s: batch %d waits: %s", sink.name, batch.seq, error)
             return False
         except SinkRejectedError:
-            self._dropped += 1
             logger.exception("%s refused batch %d", sink.name, batch.seq)
+            self.spool.give_up(sink.name, name, Dropped.REFUSED)
+            return True
         except Exception:
-            # A sink is a guest in the agent's loop: whatever happens to it, the node is still measured.
-            self._retries += 1
+            # A sink is a guest: whatever happens to it, the other sinks have their turn.
+            self._repeated(1)
             logger.exception("%s failed on batch %d", sink.name, batch.seq)
             return False
+        self.spool.remove(sink.name, name)
         return True
+
+    def _repeated(self, calls: int) -> None:
+        with self._lock:
+            self._retries += calls

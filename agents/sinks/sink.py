@@ -31,6 +31,10 @@ class Sink(Protocol):
         """Whether a batch that it never took is lost: the log is the record, a metric is its summary."""
         ...
 
+    def part(self, batch: Batch) -> Batch:
+        """What of ``batch`` this sink sends: all that its lane of the spool keeps."""
+        ...
+
     def send(self, batch: Batch) -> int:
         """Send one batch and return how many calls had to be repeated.
 

@@ -14,6 +14,10 @@ class StdoutSink:
     longest_age = inf
     is_record = True
 
+    def part(self, batch: Batch) -> Batch:
+        """All of it."""
+        return batch
+
     def send(self, batch: Batch) -> int:
         """Print the batch."""
         content = {"metric_data": list(batch.metric_data), "log_event": batch.log_event}

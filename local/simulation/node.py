@@ -50,7 +50,7 @@ def main(argument: str) -> None:
     stop = threading.Event()
     with MonitorDoor(machine.monitor_socket, spec.script) as door:
         clock = VirtualClock(spec.start, door, Horizon(stop).next, machine.show)
-        agents.main.run(config, clock, stop)
+        agents.main.run(config, clock, stop, lockstep=True)
 
 
 def deployed_config(spec: NodeSpec, machine: Machine) -> AgentConfig:

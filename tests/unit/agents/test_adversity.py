@@ -13,7 +13,7 @@ from agents.collectors.job import Job
 from agents.collectors.jobs import JobCollector
 from agents.monitor.events import MonitorExited, MonitorStarted
 from agents.monitor.parse import parse
-from agents.monitor.report import Ecc
+from agents.monitor.report import Ecc, Hardware
 from agents.monitor.supervisor import Supervisor
 from agents.pipeline import Pipeline, Surroundings
 from agents.sinks.publisher import Publisher
@@ -64,7 +64,7 @@ def test_one_line_does_not_end_the_back_off_of_a_monitor_that_crashes() -> None:
     supervisor = Supervisor(FakeProcess(), 5, "i-1")
     for now in range(0, 600, 60):
         supervisor.heard(MonitorStarted(1), now)
-        supervisor.works(now + 0.1)
+        supervisor.works(now + 0.1, Hardware())
         supervisor.heard(MonitorExited(2), now + 0.2)
 
     assert supervisor.deadline() - 540.2 > 29

@@ -10,6 +10,7 @@ import pytest
 from agents.monitor import settings
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from agents.monitor.process import MonitorMissingError, MonitorProcess
+from agents.monitor.report import Hardware
 from agents.monitor.supervisor import Supervisor, backoff
 
 
@@ -72,8 +73,8 @@ def test_a_readable_line_ends_the_problem_and_the_back_off() -> None:
     for _ in range(6):
         supervisor.heard(MonitorExited(1), 0.0)
     supervisor.heard(MonitorStarted(1), 30.0)
-    supervisor.works(30.1)
-    supervisor.works(90.0)
+    supervisor.works(30.1, Hardware())
+    supervisor.works(90.0, Hardware())
 
     assert supervisor.problem is None
     supervisor.heard(MonitorExited(1), 0.0)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.assemble import minutes
 from agents.batch import Batch
 from agents.boot import boot_id
 from agents.clock import SystemClock
@@ -14,11 +15,13 @@ from agents.collectors.compilers import CompilerCollector
 from agents.collectors.jobs import JobCollector
 from agents.collectors.markers import MarkerCollector
 from agents.collectors.pool import CollectorPool
+from agents.journal import Journal
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from agents.monitor.process import MonitorMissingError
 from agents.monitor.supervisor import Supervisor
 from agents.node_agent import NodeAgent
 from agents.pipeline import Pipeline
+from agents.sinks.delivery import Delivery
 from agents.sinks.publisher import Publisher
 from agents.spool import Spool
 from agents.state_file import StateFile
@@ -35,6 +38,9 @@ class RecordingSink:
 
     def __init__(self) -> None:
         self.batches: list[Batch] = []
+
+    def part(self, batch: Batch) -> Batch:
+        return batch
 
     def send(self, batch: Batch) -> int:
         self.batches.append(batch)
@@ -65,10 +71,11 @@ class Simulation:
         spool = Spool(folder / "spool", ("memory",))
         boot, proc = boot_id(folder / "proc"), folder / "proc"
         state_file = StateFile(folder / "state.json", boot)
+        journal = Journal(folder / "spool/journal")
         self._agent = NodeAgent(
             Pipeline(agents.config(), "i-1", start, boot_id=boot, memory=state_file.load()),
             Supervisor(self, 5, "i-1"),
-            Publisher(spool, [self.sink]),
+            Delivery(Publisher(spool, [self.sink]), now=self.clock.now),
             CollectorPool(
                 (
                     MarkerCollector(self.run_directory),
@@ -77,6 +84,7 @@ class Simulation:
                 )
             ),
             state_file,
+            minutes(folder / "spool", boot, spool.highest_sequence(), journal, journal.read()),
         )
 
     def start(self) -> None:

@@ -31,6 +31,9 @@ class MemorySink:
     def __init__(self) -> None:
         self.batches: list[Batch] = []
 
+    def part(self, batch: Batch) -> Batch:
+        return batch
+
     def send(self, batch: Batch) -> int:
         self.batches.append(batch)
         return 0
@@ -69,7 +72,7 @@ def run_agent(node: Script, directory: Path, minutes: int) -> list[Batch]:
         MonitorDoor(machine.monitor_socket, node) as door,
         patch.dict(os.environ, {SOCKET_VARIABLE: str(machine.monitor_socket)}),
     ):
-        agents.main.run(config, VirtualClock(START, door, next_horizon, machine.show), stop, (sink,))
+        agents.main.run(config, VirtualClock(START, door, next_horizon, machine.show), stop, (sink,), lockstep=True)
     return sink.batches[:minutes]
 
 

@@ -1,0 +1,31 @@
+"""A minute that an agent left when it was killed, closed by the agent after it."""
+
+from agents.aggregate import metric_data
+from agents.batch import Batch, NodeMinute, SelfFigures
+from agents.collectors.collector import Contribution
+from agents.journal import Unfinished
+from agents.log_event import log_event
+from agents.pipeline import Pipeline, Surroundings
+
+
+def close_unfinished(pipeline: Pipeline, unfinished: Unfinished) -> NodeMinute:
+    """The minute of ``unfinished``, under its own number.
+
+    It ends with its last report: what came after was not seen. The collectors are not asked, because what they see
+    now is not of that minute; its jobs are those of the minute before it.
+    """
+    header, readings = unfinished.header, unfinished.readings
+    for reading in readings:
+        pipeline.restore(reading)
+    around = Surroundings(
+        Contribution(jobs=header.jobs, event={"recovered": True}),
+        None if readings else "the agent ended before it had a report",
+    )
+    end = readings[-1].at if readings else float(header.minute)
+    return pipeline.close(header.minute, end, header.seq, around, SelfFigures())
+
+
+def batch_of(entry: NodeMinute) -> Batch:
+    """What is published of a minute."""
+    stream = f"{entry.node.config.fleet}/{entry.node.name}"
+    return Batch(entry.minute, entry.seq, stream, metric_data(entry), log_event(entry))
