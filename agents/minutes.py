@@ -39,7 +39,9 @@ class Minutes:
     def begin(self, minute: int, jobs: tuple[Job, ...]) -> Begun:
         """A new minute, with the next number. Its journal replaces that of the one before, which is spooled by now."""
         begun = Begun(minute, self._sequence.next())
+        # The journal first: an agent that dies before the number is written down finds it there, and no number is lost.
         self._journal.begin(Header(begun.minute, begun.seq, self._boot_id, jobs))
+        self._sequence.save()
         return begun
 
     def append(self, reading: Reading) -> None:

@@ -28,12 +28,15 @@ class SequenceFile:
     def next(self) -> int:
         """The next number, one higher than the last."""
         self._last += 1
+        return self._last
+
+    def save(self) -> None:
+        """Write the last number down. A disk that refuses is logged."""
         number = f"{self._last:016d}"
         try:
             durable_file.overwrite(self._path, f"{number} {zlib.crc32(number.encode()):08x}\n".encode())
         except OSError as error:
             logger.warning("%s: %s", self._path, error.strerror)
-        return self._last
 
     def _read(self) -> int:
         try:

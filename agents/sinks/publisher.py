@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 _BATCHES_A_TURN: Final = 60
 # Seconds for one sink's turn: the other sink and the fresh minute must not wait for old batches on a slow line.
 _TURN: Final = 15.0
+# Failures after which the turn of a sink that takes batches otherwise ends.
+_FAILURES_A_TURN: Final = 3
 # Failed attempts after which a batch lets the others go first: the service may have something against this one only.
 _STRIKES: Final = 3
 
@@ -57,21 +59,27 @@ class Publisher:
 
     def _turn(self, sink: Sink, now: float) -> bool:
         self._expire(sink, now)
-        began = self._clock()
+        began, taken, failed = self._clock(), 0, 0
         for name in self._order(sink)[:_BATCHES_A_TURN]:
             batch = self.spool.read(sink.name, name)
             if batch is None:
                 continue
-            if not self._sent(sink, name, batch):
+            if self._sent(sink, name, batch):
+                taken += 1
+            else:
+                failed += 1
                 self._strikes[sink.name, name] = self._strikes.get((sink.name, name), 0) + 1
-                return False
+            # A service that has taken nothing is away; one that throttles now and then is asked on.
+            if failed and (not taken or failed == _FAILURES_A_TURN):
+                break
             if abs(self._clock() - began) >= _TURN:
-                return True
-        return True
+                break
+        return not failed
 
     def _order(self, sink: Sink) -> list[str]:
         names = self.spool.newest_first(sink.name)
-        self._strikes = {key: count for key, count in self._strikes.items() if key[0] != sink.name or key[1] in names}
+        waiting = frozenset(names)
+        self._strikes = {key: count for key, count in self._strikes.items() if key[0] != sink.name or key[1] in waiting}
         return sorted(names, key=lambda name: self._strikes.get((sink.name, name), 0) >= _STRIKES)
 
     def _expire(self, sink: Sink, now: float) -> None:

@@ -193,9 +193,14 @@ def test_a_batch_that_always_fails_does_not_keep_the_others_waiting(tmp_path: Pa
 
 
 def test_sequence_numbers_survive_a_restart_and_a_damaged_file(tmp_path: Path) -> None:
-    assert SequenceFile(tmp_path / "sequence").next() == 1
-    assert SequenceFile(tmp_path / "sequence").next() == 2
+    def next_of_a_new_agent(at_least: int = 0) -> int:
+        file = SequenceFile(tmp_path / "sequence", at_least)
+        number = file.next()
+        file.save()
+        return number
+
+    assert [next_of_a_new_agent(), next_of_a_new_agent()] == [1, 2]
     (tmp_path / "sequence").write_text("0000000000000009 00000000")
     # What is known from elsewhere: a batch with number 2 waits in the spool, so the next one is 3.
-    assert SequenceFile(tmp_path / "sequence", at_least=2).next() == 3
-    assert SequenceFile(tmp_path / "sequence").next() == 4
+    assert next_of_a_new_agent(at_least=2) == 3
+    assert next_of_a_new_agent() == 4

@@ -1,0 +1,92 @@
+"""A disk that is full for a while, and on which the agent is killed in the middle of a write.
+
+A SIGKILL is an exception that no code of the agent catches, raised from inside a file operation: a write that was
+begun leaves a part of itself, a rename has happened or has not. Everything the agent had in memory is then abandoned.
+"""
+
+import errno
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents import durable_file
+
+
+class KilledError(BaseException):
+    """SIGKILL."""
+
+
+class FaultyDisk:
+    """Stands between ``agents.durable_file`` and the operating system. Nothing is synced: no power fails here."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, chance: random.Random) -> None:
+        self.is_full = False
+        self.kills = 0
+        self.refusals = 0
+        self._chance = chance
+        self._operations_to_live: int | None = None
+        self._rename, self._unlink = Path.rename, Path.unlink
+        monkeypatch.setattr(durable_file, "os", self)
+
+        def rename(path: Path, target: Path) -> Path:
+            return self.rename(path, target)
+
+        def unlink(path: Path, *, missing_ok: bool = False) -> None:
+            self.unlink(path, missing_ok=missing_ok)
+
+        monkeypatch.setattr(Path, "rename", rename)
+        monkeypatch.setattr(Path, "unlink", unlink)
+
+    def kill_soon(self, operations: int) -> None:
+        """Kill the agent in that many file operations from now."""
+        self._operations_to_live = operations
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def write(self, descriptor: int, content: memoryview) -> int:
+        """A part of ``content`` when the agent dies in it, or when the disk is full and the file would grow."""
+        dies = self._dies()
+        end = os.lseek(descriptor, 0, os.SEEK_CUR)
+        if self.is_full and end + len(content) > os.fstat(descriptor).st_size:
+            self.refusals += 1
+            os.write(descriptor, content[: len(content) // 3])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if dies:
+            os.write(descriptor, content[: self._chance.randrange(len(content) + 1)])
+            raise KilledError
+        return os.write(descriptor, content)
+
+    def fsync(self, _descriptor: int) -> None:
+        """Before or after it makes no difference to a process that is killed."""
+        if self._dies():
+            raise KilledError
+
+    def rename(self, path: Path, target: Path) -> Path:
+        """Killed just before, or just after."""
+        if not self._dies():
+            return self._rename(path, target)
+        if self._chance.random() < 0.5:
+            self._rename(path, target)
+        raise KilledError
+
+    def unlink(self, path: Path, *, missing_ok: bool) -> None:
+        """Killed just before, or just after."""
+        dies = self._dies()
+        if not dies or self._chance.random() < 0.5:
+            self._unlink(path, missing_ok=missing_ok)
+        if dies:
+            raise KilledError
+
+    def _dies(self) -> bool:
+        if self._operations_to_live is None:
+            return False
+        self._operations_to_live -= 1
+        if self._operations_to_live >= 0:
+            return False
+        self._operations_to_live = None
+        self.kills += 1
+        return True
