@@ -7,26 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.assemble import minutes
+from agents import assemble
 from agents.batch import Batch
-from agents.boot import boot_id
 from agents.clock import SystemClock
-from agents.collectors.compilers import CompilerCollector
-from agents.collectors.jobs import JobCollector
-from agents.collectors.markers import MarkerCollector
-from agents.collectors.pool import CollectorPool
-from agents.journal import Journal
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from agents.monitor.process import MonitorMissingError
-from agents.monitor.supervisor import Supervisor
-from agents.node_agent import NodeAgent
-from agents.pipeline import Pipeline
-from agents.sinks.delivery import Delivery
-from agents.sinks.publisher import Publisher
-from agents.spool import Spool
-from agents.state_file import StateFile
 from tests.support import agents, samples
 from tests.support.agents import MINUTE, VirtualClock
+from tests.support.faulty_disk import KilledError
 
 
 class RecordingSink:
@@ -68,24 +56,28 @@ class Simulation:
         self.run_directory = folder / "run"
         self.run_directory.mkdir(exist_ok=True)
         self._life = 0
-        spool = Spool(folder / "spool", ("memory",))
-        boot, proc = boot_id(folder / "proc"), folder / "proc"
-        state_file = StateFile(folder / "state.json", boot)
-        journal = Journal(folder / "spool/journal")
-        self._agent = NodeAgent(
-            Pipeline(agents.config(), "i-1", start, boot_id=boot, memory=state_file.load()),
-            Supervisor(self, 5, "i-1"),
-            Delivery(Publisher(spool, [self.sink]), now=self.clock.now),
-            CollectorPool(
-                (
-                    MarkerCollector(self.run_directory),
-                    CompilerCollector(proc),
-                    JobCollector(self.run_directory / "jobs", proc),
-                )
-            ),
-            state_file,
-            minutes(folder / "spool", boot, spool.highest_sequence(), journal, journal.read()),
+        (folder / "spool").mkdir(exist_ok=True)
+        config = agents.config(
+            run_directory=str(self.run_directory),
+            spool_directory=str(folder / "spool"),
+            proc=str(folder / "proc"),
+            sysfs=str(folder / "sys"),
+            kernel_log=str(folder / "kmsg"),
+            compile_cache=str(folder / "cache"),
+            statsd_port=0,
+            instance_metadata="",
         )
+        self._agent = assemble.agent(config, self.clock, self, (self.sink,), lockstep=True)
+
+    def die_at(self, seconds: float) -> None:
+        """Be killed after that many seconds: nothing is written any more."""
+
+        def kill() -> None:
+            raise KilledError
+
+        self.clock.schedule(self.clock.now() + seconds, kill)
+        with pytest.raises(KilledError):
+            self._agent.run(self.clock, self.events, self.stop_event)
 
     def start(self) -> None:
         if self.is_missing:
@@ -216,7 +208,8 @@ def test_a_fault_outlives_the_agent_and_not_the_boot(tmp_path: Path) -> None:
 
 def test_a_damaged_state_file_starts_anew(tmp_path: Path) -> None:
     boot(tmp_path, "first")
-    (tmp_path / "state.json").write_text("{")
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "spool/state.json").write_text("{")
     simulation = Simulation(tmp_path)
 
     simulation.run(60)

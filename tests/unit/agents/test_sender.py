@@ -1,0 +1,199 @@
+"""Who sends, and when: never the loop on a node, always before time moves on in lockstep."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from agents.batch import Batch
+from agents.sinks.delivery import Delivery
+from agents.sinks.publisher import Publisher
+from agents.sinks.sender import LAST_TURN, RETRIES, SPREAD, BackgroundSender, InlineSender, backoff, share
+from agents.sinks.sink import SinkError
+from agents.spool import Spool
+from tests.support.agents import MINUTE
+from tests.unit.agents.test_spool import MemorySink, batch
+
+LIMIT = 60.0
+
+
+class SlowSink(MemorySink):
+    """Answers when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = threading.Event()
+        self.may_answer = threading.Event()
+
+    def send(self, batch: Batch) -> int:
+        self.asked.set()
+        assert self.may_answer.wait(LIMIT)
+        return super().send(batch)
+
+
+class Pauses:
+    """Notes every pause of a sender, and lets it pass at once, or holds it until the test is done."""
+
+    def __init__(self, taken: int) -> None:
+        self.seconds: list[float] = []
+        self.enough = threading.Event()
+        self._taken = taken
+
+    def __call__(self, seconds: float) -> bool:
+        self.seconds.append(seconds)
+        if len(self.seconds) == self._taken:
+            self.enough.set()
+        return False
+
+
+def test_the_loop_does_not_wait_for_a_sink_that_hangs(tmp_path: Path) -> None:
+    sink = SlowSink()
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-1", pause=lambda _: False)
+    delivery = Delivery(publisher, sender)
+
+    delivery.deliver(batch(1))
+    assert sink.asked.wait(LIMIT)
+    # The sink has not answered, and the loop has the next two minutes on disk already.
+    delivery.deliver(batch(2))
+    delivery.deliver(batch(3))
+    assert sink.taken == []
+    sink.may_answer.set()
+    sender.stop(LIMIT)
+
+    assert sorted(sink.taken) == [1, 2, 3]
+    assert publisher.spool.waiting().batches == 0
+
+
+def test_a_sender_that_does_not_end_is_left_behind_with_its_batches_on_disk(tmp_path: Path) -> None:
+    sink = SlowSink()
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-1", pause=lambda _: False)
+    publisher.keep(batch(1))
+    sender.wake()
+    assert sink.asked.wait(LIMIT)
+
+    sender.stop(limit=0.01)
+
+    assert Spool(tmp_path, ("logs",)).waiting().batches == 1
+    sink.may_answer.set()
+    sender.stop(LIMIT)
+
+
+def test_a_failed_turn_is_tried_again_later_and_later_and_not_for_ever(tmp_path: Path) -> None:
+    sink = MemorySink()
+    sink.error = SinkError("throttled")
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    publisher.keep(batch(1))
+    pauses = Pauses(taken=1 + RETRIES)
+    sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-7", pause=pauses)
+
+    sender.wake()
+    assert pauses.enough.wait(LIMIT)
+    sender.stop(LIMIT)
+
+    spread, first, second = pauses.seconds
+    assert 0 <= spread <= SPREAD
+    assert 2.5 <= first <= 5 <= second <= 10
+    # One attempt, two more, and the last turn of the agent.
+    assert publisher.retries() == 1 + RETRIES + 1
+    # Everything is over before the next minute's batch comes.
+    assert SPREAD + 5 + 10 < 60
+
+
+def test_a_fleet_spreads_its_sending_over_the_minute() -> None:
+    moments = sorted(SPREAD * share(f"i-{index:017x}", "spread") for index in range(1000))
+
+    # A thousand nodes over twenty seconds: fifty in each, give or take.
+    for second in range(int(SPREAD)):
+        assert 20 <= sum(second <= moment < second + 1 for moment in moments) <= 80
+    assert len({backoff(f"i-{index}", 1) for index in range(50)}) == 50
+
+
+def test_an_error_that_nobody_foresaw_does_not_end_the_sender(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = MemorySink()
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    publisher.keep(batch(1))
+    outcomes = iter([RuntimeError("a bug"), None])
+    drain = publisher.drain
+
+    def fails_once(now: float) -> bool:
+        error = next(outcomes, None)
+        if error is not None:
+            raise error
+        return drain(now)
+
+    monkeypatch.setattr(publisher, "drain", fails_once)
+    sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-1", pause=lambda _: False)
+
+    sender.wake()
+    sender.stop(LIMIT)
+
+    assert sink.taken == [1]
+
+
+def test_in_lockstep_a_batch_is_sent_before_time_moves_on(tmp_path: Path) -> None:
+    sink = MemorySink()
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+
+    Delivery(publisher, InlineSender(publisher, lambda: MINUTE + 60.0)).deliver(batch(1))
+
+    assert sink.taken == [1]
+
+
+def test_the_agents_end_leaves_room_in_systemds_patience() -> None:
+    unit = Path("agents/packaging/neuron-fleet-agent.service").read_text(encoding="utf-8")
+    patience = next(float(line.partition("=")[2]) for line in unit.splitlines() if line.startswith("TimeoutStopSec="))
+
+    # The last minute's collectors and disk, the last turn, and the monitor: SIGTERM, SIGKILL and two readers.
+    assert patience > 5 + LAST_TURN + 4 * 5
+
+
+class Exporter:
+    """Shows batches, or fails to."""
+
+    name = "prometheus"
+
+    def __init__(self) -> None:
+        self.shown: list[int] = []
+        self.error: Exception | None = None
+
+    def show(self, batch: Batch) -> None:
+        if self.error is not None:
+            raise self.error
+        self.shown.append(batch.seq)
+
+
+def test_an_exporter_sees_each_fresh_batch_and_its_failure_is_a_problem_of_the_next_minute(tmp_path: Path) -> None:
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [MemorySink()])
+    working, failing = Exporter(), Exporter()
+    failing.error = ValueError("no such label")
+    delivery = Delivery(publisher, exporters=(failing, working))
+
+    delivery.deliver(batch(1))
+    delivery.keep(batch(2))
+
+    assert working.shown == [1]
+    problems = delivery.contribution(MINUTE + 120.0).problems
+    assert problems == ("prometheus could not show the last minute: ValueError: no such label",)
+    assert delivery.contribution(MINUTE + 180.0).problems == ()
+
+
+def test_the_log_event_says_what_waits_and_what_was_dropped(tmp_path: Path) -> None:
+    sink = MemorySink()
+    sink.error = SinkError("down")
+    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    delivery = Delivery(publisher, now=lambda: MINUTE + 120.0)
+    delivery.deliver(batch(1))
+    sink.longest_age = 600.0
+    delivery.deliver(batch(2))
+    publisher.drain(MINUTE + 60 + 601)
+
+    size, dropped, retries = delivery.figures()
+    spool = delivery.contribution(MINUTE + 720.0).event["spool"]
+
+    # The first batch's minute is MINUTE + 60, which is 601 s old; the second's is MINUTE + 120.
+    assert (dropped, retries) == (1, 3)
+    assert spool == {"bytes": size, "batches": 1, "oldest_age_seconds": 600, "dropped": {"too_old": 1}}
+    assert delivery.figures() == (size, 0, 0)
+    assert "dropped" not in delivery.contribution(MINUTE + 720.0).event["spool"]
