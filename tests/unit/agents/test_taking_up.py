@@ -20,7 +20,7 @@ def test_a_minute_goes_on_in_the_agent_that_comes_after(tmp_path: Path) -> None:
     Simulation(tmp_path).die_at(32)
     after = Simulation(tmp_path, start=MINUTE + 40)
 
-    after.run(58)
+    after.run(53)
 
     # Reports at 0, 5, … 30 and at 40, … 55: 7 and 4 of 32 runtimes with 10 executions each. The next minute has 8.
     assert executions(after) == {(0, 1): 11 * 320, (60, 2): 8 * 320}
@@ -32,7 +32,7 @@ def test_an_earlier_minute_is_published_first_and_under_its_own_number(tmp_path:
     Simulation(tmp_path).die_at(32)
     after = Simulation(tmp_path, start=MINUTE + 180)
 
-    after.run(58)
+    after.run(53)
 
     assert executions(after) == {(0, 1): 7 * 320, (180, 2): 12 * 320}
     first = after.sink.batches[0].log_event
