@@ -11,7 +11,7 @@ from agents.collectors.collector import Contribution, Request
 from agents.collectors.ecc import EccWatch
 from agents.collectors.job import Job
 from agents.collectors.jobs import JobCollector
-from agents.monitor.events import MonitorExited, MonitorStarted
+from agents.monitor.events import MonitorExited, MonitorOverlongLine, MonitorStarted
 from agents.monitor.parse import parse
 from agents.monitor.report import Ecc, Hardware
 from agents.monitor.supervisor import Supervisor
@@ -42,6 +42,63 @@ def test_a_clock_that_is_set_back_by_an_hour_costs_no_hour_of_silence(tmp_path: 
     assert minutes[:5] == [0, 60, -3540, -3480, -3420]
     assert set(simulation.sink.states()) == {"RUNNING"}
     assert len(simulation.starts) == 1
+
+
+def test_a_clock_that_leaps_forward_does_not_make_the_monitor_look_silent(tmp_path: Path) -> None:
+    simulation = Simulation(tmp_path)
+    clock = simulation.clock
+
+    def step() -> None:
+        # Between two lines, in the wait for the end of the minute.
+        clock._now += 300
+        clock._due = [(at + 300, action) for at, action in clock._due]
+
+    clock.schedule(MINUTE + 118, step)
+    clock.schedule(MINUTE + 180, simulation._end)
+    simulation._agent.run(clock, simulation.events, simulation.stop_event)
+
+    assert len(simulation.starts) == 1
+    assert set(simulation.sink.states()) == {"RUNNING"}
+    assert [made.minute - MINUTE for made in simulation.sink.batches][:3] == [0, 60, 360]
+
+
+def test_a_line_that_was_too_long_is_a_problem_of_its_minute(tmp_path: Path) -> None:
+    simulation = Simulation(tmp_path)
+    clock = simulation.clock
+    clock.schedule(MINUTE + 12, lambda: simulation.events.put(MonitorOverlongLine(20_000_000)))
+
+    simulation.run(60)
+
+    assert simulation.sink.batches[0].log_event["problems"] == [
+        "1 unreadable lines, the last: 20000000 bytes in one line"
+    ]
+    assert simulation.sink.states()[0] == "RUNNING"
+
+
+def test_the_first_report_after_each_start_counts_for_nothing(tmp_path: Path) -> None:
+    simulation = Simulation(tmp_path)
+    usual = simulation.line
+    first = samples.full_node(busy=99.0, completed=1_000)
+    for runtime in first["neuron_runtime_data"]:
+        runtime["report"]["execution_stats"]["period"] = 0.0005
+        runtime["report"]["neuroncore_counters"]["period"] = 0.0005
+    start = simulation.start
+
+    def start_with_a_short_report() -> None:
+        simulation.line = samples.line(first)
+        start()
+        simulation.line = usual
+
+    simulation.start = start_with_a_short_report  # type: ignore[method-assign]  # the same monitor, with its first line
+    simulation.clock.schedule(MINUTE + 22, simulation.die)
+    simulation.run(60)
+
+    # Starts at 0 and about 23. Full reports at 5, 10, 15, 20 and 28, 33, … 58: 11 of 320 executions at 50 percent.
+    event = simulation.sink.batches[0].log_event
+    assert len(simulation.starts) == 2
+    assert event["executions_completed"] == 11 * 320
+    assert event["neuron_core_utilization"] == 50.0
+    assert event["monitor"] == {"status": "working", "starts": 2}
 
 
 def test_a_monitor_that_dies_after_each_first_report_leaves_the_node_blind() -> None:

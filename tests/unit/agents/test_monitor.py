@@ -1,15 +1,12 @@
-"""neuron-monitor's configuration, its supervisor on given times, and its process for real."""
+"""neuron-monitor's configuration, and its supervisor on given times."""
 
 import json
-import queue
-import sys
-from pathlib import Path
 
 import pytest
 
 from agents.monitor import settings
-from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
-from agents.monitor.process import MonitorMissingError, MonitorProcess
+from agents.monitor.events import MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.process import MonitorMissingError
 from agents.monitor.report import Hardware
 from agents.monitor.supervisor import Supervisor, backoff
 
@@ -113,83 +110,61 @@ def test_three_silent_periods_are_a_stall_and_the_first_line_has_longer() -> Non
     assert "printed nothing for 3 periods" in (supervisor.problem or "")
 
 
-def program(folder: Path, body: str) -> Path:
-    """An executable Python program."""
-    path = folder / "neuron-monitor"
-    path.write_text(f"#!{sys.executable}\nimport os, signal, sys, time\n{body}\n")
-    path.chmod(0o755)
-    return path
+@pytest.mark.parametrize(
+    ("hardware", "status"),
+    [
+        (Hardware(devices=16), "working"),
+        (Hardware(), "working"),
+        (Hardware(error="driver not loaded", devices=0), "driver-missing"),
+        (Hardware(devices=0), "no-devices"),
+    ],
+)
+def test_what_a_report_says_of_the_hardware_is_the_monitors_status(hardware: Hardware, status: str) -> None:
+    supervisor = Supervisor(FakeProcess(), 5, "i-1")
+    supervisor.heard(MonitorStarted(1), 0.0)
+
+    supervisor.works(0.1, hardware)
+
+    assert supervisor.status == status
+    # A later line without the hardware section says nothing new about it.
+    supervisor.works(5.1, Hardware())
+    assert supervisor.status == status
 
 
-def started(folder: Path, body: str) -> tuple[MonitorProcess, "queue.Queue[MonitorEvent]"]:
-    events: queue.Queue[MonitorEvent] = queue.Queue()
-    process = MonitorProcess(program(folder, body), folder / "settings.json", events)
-    process.start()
-    assert isinstance(events.get(timeout=30), MonitorStarted)
-    return process, events
+def test_each_way_of_being_without_a_monitor_has_its_own_word(caplog: pytest.LogCaptureFixture) -> None:
+    process = FakeProcess()
+    supervisor = Supervisor(process, 5, "i-1")
+    seen = [supervisor.status.value]
+    process.missing = True
+    supervisor.act(0.0)
+    seen.append(supervisor.status.value)
+    process.missing = False
+    supervisor.act(supervisor.deadline())
+    supervisor.heard(MonitorStarted(1), 2.0)
+    supervisor.heard(MonitorExited(2), 3.0)
+    seen.append(supervisor.status.value)
+    supervisor.act(10.0)
+    supervisor.heard(MonitorStarted(1), 10.0)
+    for _ in range(3):
+        supervisor.babbles()
+    seen.append(supervisor.status.value)
+    supervisor.act(supervisor.deadline())
+    seen.append(supervisor.status.value)
+
+    assert seen == ["starting", "binary-missing", "ended", "unreadable", "stalled"]
+    for word in seen[1:]:
+        assert f"neuron-monitor is now {word}" in caplog.text
+    assert supervisor.starts == 2
 
 
-def test_each_line_is_one_event_however_long_and_the_end_comes_last(tmp_path: Path) -> None:
-    _, events = started(tmp_path, "print('x' * 500_000); sys.stdout.write('cut'); sys.stdout.flush(); sys.exit(3)")
+def test_a_clock_that_is_moved_moves_what_is_due(caplog: pytest.LogCaptureFixture) -> None:
+    process = FakeProcess()
+    supervisor = Supervisor(process, 5, "i-1")
+    supervisor.heard(MonitorStarted(1), 0.0)
+    supervisor.heard(MonitorLine(b"{}"), 10.0)
 
-    assert events.get(timeout=30) == MonitorLine(b"x" * 500_000 + b"\n")
-    assert events.get(timeout=30) == MonitorLine(b"cut")
-    assert events.get(timeout=30) == MonitorExited(3)
-    assert events.empty()
+    supervisor.clock_moved(300.0)
+    supervisor.act(311.0)
 
-
-def test_the_settings_are_passed_and_the_environment_goes_through(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SCENARIO", "stall")
-
-    _, events = started(tmp_path, "print(sys.argv[1:], os.environ['SCENARIO'], os.getpgid(0) == os.getpid())")
-
-    expected = f"['-c', '{tmp_path}/settings.json'] stall True\n"
-    assert events.get(timeout=30) == MonitorLine(expected.encode())
-
-
-def test_a_chatty_error_stream_does_not_block_it(tmp_path: Path) -> None:
-    _, events = started(tmp_path, "sys.stderr.write('noise\\n' * 50_000); print('done')")
-
-    assert events.get(timeout=30) == MonitorLine(b"done\n")
-    assert events.get(timeout=30) == MonitorExited(0)
-
-
-def test_stop_ends_it_gently_and_then_by_force(tmp_path: Path) -> None:
-    gentle, events = started(tmp_path, "print('up', flush=True); signal.pause()")
-    events.get(timeout=30)
-    gentle.stop()
-    assert events.get(timeout=30) == MonitorExited(-15)
-
-    stubborn, events = started(
-        tmp_path, "signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True)\nwhile True: signal.pause()"
-    )
-    events.get(timeout=30)
-    stubborn.stop(grace=0.1)
-    assert events.get(timeout=30) == MonitorExited(-9)
-
-
-def test_a_helper_that_holds_the_pipe_ends_with_its_group(tmp_path: Path) -> None:
-    body = """
-if os.fork() == 0:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print('helper', flush=True)
-    while True: signal.pause()
-signal.pause()
-"""
-    process, events = started(tmp_path, body)
-    assert events.get(timeout=30) == MonitorLine(b"helper\n")
-
-    process.stop(grace=1)
-
-    # The exit is told only when nobody holds the pipe any more.
-    assert events.get(timeout=30) == MonitorExited(-15)
-
-
-def test_a_program_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
-    process = MonitorProcess(tmp_path / "none", tmp_path / "settings.json", queue.Queue())
-
-    with pytest.raises(MonitorMissingError, match="none: No such file"):
-        process.start()
-    process.stop()
+    assert process.stops == 0
+    assert supervisor.deadline() == 325.0
