@@ -6,6 +6,7 @@ business (AWS_ENDPOINT_URL).
 
 from typing import Any, Final
 
+import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -32,6 +33,20 @@ _REFUSALS: Final = frozenset(
         "RequestEntityTooLarge",
     }
 )
+
+
+Session = boto3.session.Session
+
+
+def session() -> Session:
+    """What sinks of one thread may share: a second session would read botocore's data again, for 8 MB."""
+    return Session()
+
+
+def client(session: Session | None, service: str, region: str) -> Any:  # noqa: ANN401 - boto3 makes them at run time
+    """A client of short patience. Without a ``session`` it has one of its own: the default one is not for threads."""
+    own: Any = session or Session()
+    return own.client(service, region_name=region, config=CLIENT_CONFIG)
 
 
 def code(error: Exception) -> str:

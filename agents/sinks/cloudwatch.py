@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-import boto3
 import msgspec
 
 from agents.batch import Batch, Datum
@@ -29,8 +28,9 @@ class CloudWatchSink:
     longest_age = _LONGEST_AGE
     is_record = False
 
-    def __init__(self, region: str) -> None:
+    def __init__(self, region: str, session: aws.Session | None = None) -> None:
         self._region = region
+        self._session = session
         self._taken: dict[tuple[int, int], int] = {}
 
     def part(self, batch: Batch) -> Batch:
@@ -60,8 +60,7 @@ class CloudWatchSink:
 
     @cached_property
     def _client(self) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
-        # A session of its own: boto3's default one may not be used by several threads at once.
-        return boto3.session.Session().client("cloudwatch", region_name=self._region, config=aws.CLIENT_CONFIG)
+        return aws.client(self._session, "cloudwatch", self._region)
 
 
 def requests(datums: tuple[Datum, ...]) -> Iterator[list[Datum]]:

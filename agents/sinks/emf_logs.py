@@ -5,8 +5,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-import boto3
-
 from agents.batch import Batch
 from agents.sinks import aws
 from agents.sinks.sink import SinkRejectedError
@@ -22,8 +20,9 @@ class EmfLogsSink:
     longest_age = _LONGEST_AGE
     is_record = True
 
-    def __init__(self, region: str, log_group: str) -> None:
+    def __init__(self, region: str, log_group: str, session: aws.Session | None = None) -> None:
         self._region = region
+        self._session = session
         self._log_group = log_group
 
     def part(self, batch: Batch) -> Batch:
@@ -64,5 +63,4 @@ class EmfLogsSink:
 
     @cached_property
     def _client(self) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
-        # A session of its own: boto3's default one may not be used by several threads at once.
-        return boto3.session.Session().client("logs", region_name=self._region, config=aws.CLIENT_CONFIG)
+        return aws.client(self._session, "logs", self._region)

@@ -1,0 +1,128 @@
+"""Resident memory of the running agent: 10,000 reports of a full node, through a real pipe, to real boto3 clients.
+
+The agent is the production one in a process of its own: ``agents.main.run`` with its sender's thread, its spool and
+journal on disk and both AWS clients against an endpoint on this machine. Only its clock is not: it moves by a period
+with every report, so that fourteen hours take minutes. The bars are 80 MB, and less than 1 MB more in the second half.
+"""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Final, TypeVar
+
+import psutil
+
+import agents.main
+from agents.monitor.events import MonitorLine
+from agents.sinks import sender
+from tests.support import agents as configured
+from tests.support import samples
+from tests.support.endpoint import serving
+
+T = TypeVar("T")
+REPORTS: Final = 10_000
+MEGABYTE: Final = 1_000_000
+HIGHEST: Final = 80.0
+GROWTH: Final = 1.0
+_PERIOD: Final = 5.0
+_EVERY: Final = 100
+_MONITOR: Final = """#!{python}
+import signal, sys
+line = open({line!r}, "rb").read()
+for _ in range({reports}):
+    sys.stdout.buffer.write(line)
+sys.stdout.flush()
+signal.pause()
+"""
+
+
+def run(reports: int = REPORTS) -> None:
+    """Print resident megabytes, and whether they keep to the bars."""
+    readings, calls = measure(reports)
+    half, end, highest = readings[len(readings) // 2], readings[-1], max(readings)
+    print(f"agent's memory over {reports} reports of {readings[0]:.1f} MB at first, {calls} calls to AWS:", end=" ")
+    print(f"{half:.1f} MB at half, {end:.1f} MB at the end, {highest:.1f} MB at most (bar {HIGHEST:.0f});", end=" ")
+    print(f"{end - half:+.2f} MB in the second half (bar {GROWTH:.0f})")
+
+
+def measure(reports: int) -> tuple[list[float], int]:
+    """Resident megabytes of a new agent, every 100 reports, and how many calls it made."""
+    with tempfile.TemporaryDirectory() as folder, serving() as endpoint:
+        environment = {
+            **os.environ,
+            "AWS_ENDPOINT_URL": endpoint.url,
+            "AWS_ACCESS_KEY_ID": "bench",
+            "AWS_SECRET_ACCESS_KEY": "bench",
+        }
+        command = [sys.executable, "-m", "bench.agent_memory", folder, str(reports)]
+        output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout
+        return json.loads(output), len(endpoint.calls)
+
+
+class ReportClock:
+    """Time that moves by a period with every report; after the last one the agent is told to stop."""
+
+    def __init__(self, reports: int, stop: threading.Event, spool: Path) -> None:
+        self.readings: list[float] = []
+        self._process = psutil.Process()
+        self._left = reports
+        self._stop = stop
+        self._spool = spool
+        self._now = float(configured.MINUTE)
+
+    def now(self) -> float:
+        """Virtual unix seconds."""
+        return self._now
+
+    def get(self, events: "queue.Queue[T]", timeout: float) -> T:
+        """The next event, however long it takes; the monitor is started by an empty wait."""
+        if self._left == 0:
+            self._stop.set()
+            raise queue.Empty
+        if timeout == 0:
+            raise queue.Empty
+        item = events.get(timeout=600)
+        if isinstance(item, MonitorLine):
+            self._now += _PERIOD
+            self._left -= 1
+            if self._left % _EVERY == 0:
+                # The sender may be behind a clock that runs this fast; what waits for it is not what is measured.
+                while any(self._spool.glob("*/*.batch")):
+                    time.sleep(0.005)
+                self.readings.append(self._process.memory_info().rss / MEGABYTE)
+        return item
+
+
+def agent(folder: Path, reports: int) -> list[float]:
+    """Run one in this process."""
+    line, monitor = folder / "line", folder / "neuron-monitor"
+    line.write_bytes(samples.line(samples.full_node()))
+    monitor.write_text(_MONITOR.format(python=sys.executable, line=str(line), reports=reports))
+    monitor.chmod(0o755)
+    config = configured.config(
+        neuron_monitor=str(monitor),
+        run_directory=str(folder / "run"),
+        spool_directory=str(folder / "spool"),
+        proc=str(folder / "proc"),
+        sysfs=str(folder / "sys"),
+        kernel_log=str(folder / "kmsg"),
+        compile_cache=str(folder / "cache"),
+        statsd_port=0,
+        instance_metadata="",
+    )
+    # A minute passes in less than a second: there is no time to spread its batch over.
+    sender.SPREAD = 0.0  # type: ignore[misc]  # of this process only
+    stop = threading.Event()
+    clock = ReportClock(reports, stop, folder / "spool")
+    agents.main.run(config, clock, stop)
+    return clock.readings
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(agent(Path(sys.argv[1]), int(sys.argv[2]))))
