@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import zlib
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +16,6 @@ from typing import Any
 import pytest
 
 from agents.journal import Journal
-from agents.spool import Spool
 from tests.support import samples
 from tests.support.endpoint import Call, Endpoint, serving
 
@@ -92,9 +92,9 @@ def has_report(folder: Path, endpoint: Endpoint, number: int) -> bool:
     """Whether the agent has taken that report in: it is in the journal, or its minute has just ended."""
     if any(4**number in executions for executions in journaled(folder).values()):
         return True
-    spool = Spool(folder / "spool", ("logs",))
-    waiting = [spool.read("logs", name) for name in spool.newest_first("logs")]
-    events = [*arrived(endpoint), *(batch.log_event for batch in waiting if batch is not None)]
+    files = [path.read_bytes() for path in folder.glob("spool/logs/*.batch")]
+    waiting = [json.loads(zlib.decompress(content))["log_event"] for content in files]
+    events = [*arrived(endpoint), *waiting]
     return any(digits(event.get("executions_completed") or 0)[number] for event in events)
 
 
@@ -170,8 +170,8 @@ def test_what_five_agents_measured_arrives_although_four_of_them_were_killed(tmp
     times = digits(total)
     assert set(times) <= {0, 1}
     # What was in a journal when its agent was killed has arrived; so have three of each life's four reports.
-    for executions in at_death.values():
-        assert all(times[(one.bit_length() - 1) // 2] == 1 for one in executions)
+    for taken in at_death.values():
+        assert all(times[(one.bit_length() - 1) // 2] == 1 for one in taken)
     for life in range(LIVES):
         assert sum(times[life * LINES_A_LIFE : (life + 1) * LINES_A_LIFE]) >= LINES_A_LIFE - 1
     assert not list(tmp_path.glob("spool/*/*.batch"))
