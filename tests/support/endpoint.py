@@ -47,6 +47,8 @@ def serving() -> Iterator[Endpoint]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Head and body in one packet: the second of two would wait for the first one's acknowledgment.
+        wbufsize = -1
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
