@@ -20,8 +20,10 @@ from agents.config import AgentConfig, ConfigError
 from agents.config import read as read_config
 from agents.inspect import inspect as inspect_file
 from agents.monitor.events import MonitorEvent
+from agents.monitor.settings import SettingsError
 from agents.sinks.sink import Sink
 from agents.sinks.stdout import StdoutSink
+from agents.status.status import StatusFile
 from fleet.metrics import PERIOD_SECONDS
 
 # A minute of reports at the usual period, 6 MB of the largest that were seen.
@@ -74,7 +76,28 @@ def run_command(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     sinks = (StdoutSink(),) if to_stdout else None
-    run(configuration, SystemClock(stop), stop, sinks, lockstep=to_stdout)
+    try:
+        run(configuration, SystemClock(stop), stop, sinks, lockstep=to_stdout)
+    except SettingsError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+
+
+@app.command()
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+    run_directory: Annotated[Path, typer.Option(help="as in the configuration")] = Path("/run/neuron-fleet"),
+) -> None:
+    """Say what the agent of this node sees, why, and what it has published.
+
+    Exit 0: healthy; 1: it does not run, or hangs; 2: the node is BLIND or has a FAULT.
+    """
+    # The table printer is some 10 MB, which a running agent does without.
+    from agents.status import view  # noqa: PLC0415
+
+    answer = view.ask(StatusFile(run_directory), SystemClock().now())
+    view.show(answer, as_json=as_json)
+    raise typer.Exit(answer.exit_code)
 
 
 def run(

@@ -4,6 +4,9 @@ Each collector has one thread, so a hung one (a dead NFS mount, a driver that do
 waited for once, and then neither asked nor waited for before it has answered. What it brings at last is late: counts
 and errors are taken with that minute, because they would be lost otherwise, so that they are of all the minutes that
 it took; gauges are out of date and are not.
+
+Evidence for the node's state (a compiler, a checkpoint, a drain) is as last seen while its collector fails, for a few
+minutes: a machine that is too busy compiling to answer would otherwise count as idle.
 """
 
 import logging
@@ -11,16 +14,19 @@ import queue
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agents.collectors.collector import Collector, Contribution, Request, merged
 from agents.collectors.vetting import bounded, vetted
+from agents.status.health import CollectorHealth
 from fleet.metrics import PERIOD_SECONDS, Kind, MetricSpec
 
 logger = logging.getLogger(__name__)
 # Seconds that the end of a minute may wait for its collectors.
 DEADLINE: Final = 0.8
+# As long as a silent monitor makes no node blind.
+_EVIDENCE_SECONDS: Final = 3.0 * PERIOD_SECONDS
 _LONGEST_ERROR: Final = 500
 
 
@@ -42,6 +48,10 @@ class CollectorPool:
         seen = merged([*late, *(answer.contribution for answer in answers)])
         costs = {worker.name: answer.cost() for worker, answer in zip(self._workers, answers, strict=True)}
         return bounded(merged([seen, Contribution(event={"collectors": costs} if costs else {})]))
+
+    def health(self) -> tuple[CollectorHealth, ...]:
+        """For ``fleet-agent status``."""
+        return tuple(worker.health() for worker in self._workers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,11 @@ class _Worker:
         self._answers: queue.Queue[_Answer] = queue.Queue(1)
         self._open: Request | None = None
         self._failure: str | None = None
+        self._seen, self._seen_at = Contribution(), 0.0
+        # The first is written by the thread that asks, the others by the one that answers.
+        self._late = 0
+        self._raised = 0
+        self._answered_at: float | None = None
         threading.Thread(target=self._work, name=f"collector {self.name}", daemon=True).start()
 
     def ask(self, request: Request) -> Contribution:
@@ -74,9 +89,11 @@ class _Worker:
         late = Contribution()
         if self._open is not None:
             try:
-                late = _still_true(self._answers.get_nowait().contribution)
+                answer = self._answers.get_nowait()
             except queue.Empty:
                 return late
+            self._note(answer, self._open)
+            late = _still_true(answer.contribution)
             logger.warning("%s: answers again, after %s", self.name, _waited(self._open, request))
         self._open = request
         self._requests.put(request)
@@ -92,8 +109,25 @@ class _Worker:
                 logger.warning("%s: no answer in time", self.name)
             else:
                 self._open = None
-                return answer
-        return _Answer(Contribution(problems=(f"{self.name}: no answer {_waited(since, request)}",)), None, is_ok=False)
+                self._note(answer, request)
+                return replace(answer, contribution=self._with_evidence(answer.contribution, request))
+        self._late += 1
+        said = Contribution(problems=(f"{self.name}: no answer {_waited(since, request)}",))
+        return _Answer(self._with_evidence(said, request), None, is_ok=False)
+
+    def _note(self, answer: _Answer, request: Request) -> None:
+        if answer.is_ok:
+            self._seen, self._seen_at = answer.contribution, request.now
+
+    def _with_evidence(self, said: Contribution, request: Request) -> Contribution:
+        if not 0 <= request.now - self._seen_at <= _EVIDENCE_SECONDS:
+            return said
+        seen = self._seen
+        return replace(said, draining=seen.draining, compiling=seen.compiling, checkpoint=seen.checkpoint)
+
+    def health(self) -> CollectorHealth:
+        """Being late twice with one answer is two failures: two minutes went without."""
+        return CollectorHealth(self.name, self._answered_at, self._late + self._raised)
 
     def _work(self) -> None:
         while True:
@@ -101,8 +135,10 @@ class _Worker:
             began = time.monotonic()
             try:
                 contribution, is_ok = vetted(self.name, self._collector.collect(request)), True
+                self._answered_at = request.now
             except BaseException as error:
                 # Whatever it is, it must not end the thread: the collector could never be asked again.
+                self._raised += 1
                 text = f"{self.name}: {type(error).__name__}: {error}"[:_LONGEST_ERROR]
                 if text != self._failure:
                     logger.exception("%s failed", self.name)

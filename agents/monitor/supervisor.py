@@ -8,10 +8,11 @@ import logging
 import zlib
 from typing import Final, Protocol
 
+from agents.monitor.decode.report import Hardware
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
 from agents.monitor.process import MonitorMissingError
-from agents.monitor.report import Hardware
 from agents.monitor.status import MonitorStatus, of_hardware
+from agents.status.health import MonitorHealth
 
 logger = logging.getLogger(__name__)
 STALL_PERIODS: Final = 3
@@ -46,6 +47,7 @@ class Supervisor:
         self._start_at: float | None = 0.0
         self._stalls_at: float | None = None
         self._is_ending_it = False
+        self._last_problem: str | None = None
         self.problem: str | None = None
         self.status = MonitorStatus.STARTING
         self.starts = 0
@@ -86,11 +88,17 @@ class Supervisor:
 
     def works(self, now: float, hardware: Hardware) -> None:
         """A line could be read: whatever was wrong is over. Its back-off ends when it has lived for a minute."""
+        self._last_problem = self.problem or self._last_problem
         self.problem = None
         self._unreadable = 0
         self._enter(of_hardware(hardware, self.status), hardware.error or "neuron-monitor reports")
         if now - self._started_at >= _LONGEST_BACKOFF:
             self._attempts = 0
+
+    def health(self) -> MonitorHealth:
+        """For ``fleet-agent status``."""
+        last = self.problem or self._last_problem
+        return MonitorHealth(self._stalls_at is not None, self.starts, self.problem, last)
 
     def babbles(self) -> None:
         """A line could not be read."""

@@ -8,10 +8,11 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from agents.batch import Batch
+from agents.disk.spool import Spool, minute_of
+from agents.disk.spooled import Dropped
+from agents.minute.batch import Batch
 from agents.sinks.sink import Sink, SinkError, SinkRejectedError
-from agents.spool import Spool, minute_of
-from agents.spooled import Dropped
+from agents.status.health import SinkHealth
 
 logger = logging.getLogger(__name__)
 # How many batches of one sink are sent in one turn after an outage. With a turn a minute, 3 hours of metrics take 3
@@ -35,6 +36,8 @@ class Publisher:
         self._retries = 0
         self._strikes: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
+        self._confirmed_at: dict[str, float] = {}
+        self._last_problem: dict[str, str] = {}
 
     def keep(self, batch: Batch) -> None:
         """Spool ``batch`` for every sink."""
@@ -56,6 +59,10 @@ class Publisher:
         with self._lock:
             count, self._retries = self._retries, 0
             return count
+
+    def health(self) -> tuple[SinkHealth, ...]:
+        """For ``fleet-agent status``."""
+        return tuple(self._health(sink.name) for sink in self._sinks)
 
     def _turn(self, sink: Sink, now: float) -> bool:
         self._expire(sink, now)
@@ -98,18 +105,32 @@ class Publisher:
         except SinkError as error:
             self._repeated(1)
             logger.warning("%s: batch %d waits: %s", sink.name, batch.seq, error)
+            self._last_problem[sink.name] = str(error)
             return False
-        except SinkRejectedError:
+        except SinkRejectedError as error:
             logger.exception("%s refused batch %d", sink.name, batch.seq)
+            self._last_problem[sink.name] = f"refused: {error}"
             self.spool.give_up(sink.name, name, Dropped.REFUSED)
             return True
-        except Exception:
+        except Exception as error:
             # A sink is a guest: whatever happens to it, the other sinks have their turn.
             self._repeated(1)
+            self._last_problem[sink.name] = f"{type(error).__name__}: {error}"
             logger.exception("%s failed on batch %d", sink.name, batch.seq)
             return False
+        self._confirmed_at[sink.name] = self._clock()
         self.spool.remove(sink.name, name)
         return True
+
+    def _health(self, name: str) -> SinkHealth:
+        waiting = self.spool.newest_first(name)
+        return SinkHealth(
+            name=name,
+            confirmed_at=self._confirmed_at.get(name),
+            waiting=len(waiting),
+            oldest_minute=minute_of(waiting[-1]) if waiting else None,
+            last_problem=self._last_problem.get(name),
+        )
 
     def _repeated(self, calls: int) -> None:
         with self._lock:

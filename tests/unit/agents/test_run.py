@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agents import assemble
-from agents.batch import Batch
 from agents.clock import SystemClock
+from agents.minute.batch import Batch
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from agents.monitor.process import MonitorMissingError
 from tests.support import agents, samples
@@ -78,6 +78,10 @@ class Simulation:
         self.clock.schedule(self.clock.now() + seconds, kill)
         with pytest.raises(KilledError):
             self._agent.run(self.clock, self.events, self.stop_event)
+
+    def prints(self, made: samples.Json) -> None:
+        """What the monitor prints from now on."""
+        self.line = samples.line(made)
 
     def start(self) -> None:
         if self.is_missing:
