@@ -7,7 +7,15 @@ export PYTHONPATH := $(CURDIR)
 export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := true
 ARGS ?=
 
-.PHONY: demo test check format bench synth clean
+.PHONY: demo test check format bench agent agent-lock agent-check clean
+
+# What nodes run: Ubuntu 24.04 has Python 3.12; Amazon Linux 2023 offers 3.11, 3.12 and 3.13 beside its own 3.9.
+AGENT_PYTHONS := 3.11 3.12 3.13
+AGENT_ARCHIVE := dist/neuron-fleet-agent.zip
+# $(call agent-wheels,FOLDER,REQUIREMENTS): wheels for every one of them, whatever this machine is.
+agent-wheels = rm -rf $(1) && for version in $(AGENT_PYTHONS); do \
+	$(BIN)/pip download --quiet --disable-pip-version-check --only-binary :all: --platform manylinux2014_x86_64 \
+		--implementation cp --python-version $$version --dest $(1) $(2) || exit 1; done
 
 $(VENV)/local: requirements.txt requirements-local.txt constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -45,5 +53,13 @@ format: $(VENV)/dev
 bench: $(VENV)/dev node_modules/.installed
 	$(BIN)/python -m bench
 
+agent: $(VENV)/local
+	$(call agent-wheels,build/agent-wheels,--require-hashes --no-deps -r agents/requirements.lock -r agents/packaging/installer.lock)
+	$(BIN)/python -m stacks.agent_archive build build/agent-wheels $(AGENT_ARCHIVE)
+
+agent-lock: $(VENV)/local
+	$(call agent-wheels,build/agent-lock,-c constraints.txt -r agents/requirements.txt)
+	$(BIN)/python -m stacks.agent_archive lock build/agent-lock agents/requirements.lock
+
 clean:
-	rm -rf $(VENV) node_modules cdk.out .local
+	rm -rf $(VENV) node_modules cdk.out .local build dist

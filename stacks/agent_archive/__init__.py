@@ -1,0 +1,1 @@
+"""The agent as one file: what nodes install. Made by ``make agent``, delivered by synthesis; knows no CDK."""
