@@ -4,6 +4,7 @@ import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks
 
 from environments.loader import EnvironmentFileError, load
+from stacks.agent_archive.archive import AgentArchiveError
 from stacks.platform import Platform
 
 # Stack traces hold a temporary folder's name, and the output would differ from run to run. A finding ends the app:
@@ -17,7 +18,7 @@ try:
     Platform(app, environment.name, environment=environment)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     app.synth()
-except EnvironmentFileError as error:
+except (EnvironmentFileError, AgentArchiveError) as error:
     raise SystemExit(str(error)) from None
 except RuntimeError as error:  # as jsii hands on whatever CDK throws
     if "ValidationFailed" not in str(error):

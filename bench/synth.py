@@ -27,7 +27,10 @@ def run() -> None:
 def _seconds(command: list[str]) -> float:
     with tempfile.TemporaryDirectory() as outdir:
         # The feature flags of cdk.json, as the CDK command line hands them over.
-        context = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"] | {"env": "prod"}
+        context = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"] | {
+            "env": "prod",
+            "agent-archive": "none",
+        }
         environment = os.environ | {"CDK_OUTDIR": outdir, "CDK_CONTEXT_JSON": json.dumps(context)}
         started = time.perf_counter()
         subprocess.run(command, check=True, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)

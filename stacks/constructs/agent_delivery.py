@@ -1,10 +1,12 @@
 """How the agent reaches its nodes: code as one asset, configuration as a parameter, user data to join them."""
 
+import hashlib
 import json
+import tempfile
 from pathlib import Path
 from typing import Final
 
-from aws_cdk import IgnoreMode
+from aws_cdk import Annotations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as s3_assets
@@ -14,33 +16,53 @@ from constructs import Construct
 from environments.model import Environment, Fleet, InferenceFleet, Monitoring
 from fleet import naming
 from fleet.capacity import LaunchPlan
+from stacks.agent_archive import archive
 
-PROJECT_FOLDER: Final = Path(__file__).parents[2]
-INSTALL_FOLDER: Final = "/opt/neuron-fleet"
+_PACKAGING: Final = archive.ROOT / "agents" / "packaging"
+# The context key of the archive's path: tests, and who deploys to an emulator, say that there is none.
+ARCHIVE_KEY: Final = "agent-archive"
+_END: Final = "NEURON_FLEET_END"
 
 
 class AgentCode(Construct):
-    """The agent and the domain that it imports, as one zip: nothing else of the project changes its hash.
+    """The agent's archive: as ``make agent`` has made it, else made here of the code alone.
 
-    Nodes learn where it lies from a parameter, not from their launch template: a new agent must not replace nodes.
+    Nodes learn where it lies, and its checksum, from a parameter and not from their launch template: a new agent must
+    not replace nodes. Without the archive's wheels, nodes take the packages from the index, by the same lock file.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, environment: Environment) -> None:
-        """Take ``agents/`` and ``fleet/`` from the project's folder."""
+        """Upload it.
+
+        Raises:
+            AgentArchiveError: the archive was made of other code than the project's folder holds.
+        """
         super().__init__(scope, construct_id)
-        self._asset = s3_assets.Asset(
-            self,
-            "Code",
-            path=str(PROJECT_FOLDER),
-            exclude=["*", "!agents", "!agents/**", "!fleet", "!fleet/**", "**/__pycache__"],
-            ignore_mode=IgnoreMode.DOCKER,
-        )
+        content = self._content()
+        checksum = hashlib.sha256(content).hexdigest()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "agent.zip"
+            path.write_bytes(content)
+            self._asset = s3_assets.Asset(self, "Code", path=str(path), asset_hash=checksum)
         self._location = ssm.StringParameter(
             self,
             "Location",
             parameter_name=_code_parameter(environment),
-            string_value=self._asset.s3_object_url,
+            # Both in one, so that no node ever compares one archive with the checksum of another.
+            string_value=f"{self._asset.s3_object_url} {checksum}",
         )
+
+    def _content(self) -> bytes:
+        named = self.node.try_get_context(ARCHIVE_KEY)
+        path = archive.ROOT / (archive.ARCHIVE if named is None else str(named))
+        if path.is_file():
+            return archive.checked(path)
+        Annotations.of(self).add_warning_v2(
+            "neuron-fleet:agent-code-only",
+            f"{archive.ARCHIVE} is not there, so nodes install the agent's packages from the index at boot; "
+            "`make agent` makes one that holds them",
+        )
+        return archive.pack(archive.code())
 
     def grant_read(self, role: iam.IRole) -> None:
         """Let ``role`` find and read this object; the asset's own grant would open the whole bucket."""
@@ -113,19 +135,33 @@ def node_user_data(environment: Environment, fleet: Fleet) -> ec2.MultipartUserD
         # First, so that a node serves even if the agent cannot be installed: silence has its own alarm.
         cluster = naming.cluster_name(environment.name, fleet.name)
         shell.add_commands(f"echo ECS_CLUSTER={cluster} >> /etc/ecs/ecs.config")
-    configuration = naming.parameter_path(environment.name, "agents", fleet.name)
-    shell.add_commands(
-        "set -euo pipefail",
-        f"export AWS_DEFAULT_REGION={environment.region}",
-        # The ECS-optimized images come without them.
-        "dnf install --assumeyes --quiet awscli-2 unzip",
-        f"code=$(aws ssm get-parameter --name {_code_parameter(environment)} --query Parameter.Value --output text)",
-        f"install --directory --mode 0755 {INSTALL_FOLDER}",
-        f'aws s3 cp --no-progress "$code" {INSTALL_FOLDER}/agent.zip',
-        f"unzip -q -o {INSTALL_FOLDER}/agent.zip -d {INSTALL_FOLDER}/agent",
-        f"bash {INSTALL_FOLDER}/agent/agents/packaging/bootstrap.sh"
-        f" --config-parameter {configuration} --region {environment.region}",
-    )
+    shell.add_commands(*_installer(environment, fleet))
     data = ec2.MultipartUserData()
     data.add_user_data_part(shell, ec2.MultipartBody.SHELL_SCRIPT, True)
     return data
+
+
+def _installer(environment: Environment, fleet: Fleet) -> list[str]:
+    """Leave the installer on the node and start it, without waiting for it.
+
+    The ECS agent starts when user data has ended (amazon-ecs-init pull request 175), so nothing here takes long.
+    """
+    settings = {
+        "AWS_DEFAULT_REGION": environment.region,
+        "CODE_PARAMETER": _code_parameter(environment),
+        "CONFIG_PARAMETER": naming.parameter_path(environment.name, "agents", fleet.name),
+    }
+    unit = "neuron-fleet-install.service"
+    return [
+        "install -d -m 0755 /opt/neuron-fleet /etc/neuron-fleet",
+        _file("/etc/neuron-fleet/install.env", "".join(f"{name}={value}\n" for name, value in settings.items())),
+        _file("/opt/neuron-fleet/install.sh", (_PACKAGING / "install.sh").read_text(encoding="utf-8")),
+        _file(f"/etc/systemd/system/{unit}", (_PACKAGING / unit).read_text(encoding="utf-8")),
+        "systemctl daemon-reload",
+        f"systemctl enable --quiet {unit}",
+        f"systemctl start --no-block {unit} || echo 'neuron-fleet: {unit} does not start: no agent' >&2",
+    ]
+
+
+def _file(path: str, content: str) -> str:
+    return f"cat >{path} <<'{_END}'\n{content}{_END}"

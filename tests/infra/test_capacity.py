@@ -77,15 +77,6 @@ def test_nodes_demand_metadata_tokens_and_encrypt_their_disks(environment: str, 
     assert [mapping["Ebs"]["Encrypted"] for mapping in data["BlockDeviceMappings"]] == [True]
 
 
-@pytest.mark.parametrize(("environment", "fleet"), EACH)
-def test_user_data_is_mime_multipart_and_well_under_its_limit(environment: str, fleet: str) -> None:
-    text = json.dumps(launch_data(environment, fleet)["UserData"])
-    assert "Content-Type: multipart/mixed" in text
-    assert "agents/packaging/bootstrap.sh" in text
-    assert f"--config-parameter /neuron-fleet/{environment}/agents/{fleet}" in text
-    assert len(text) < 16 * 1024
-
-
 def test_a_capacity_block_is_bought_as_one_and_in_no_placement_group() -> None:
     data = launch_data("prod", "trn2-frontier")
     assert data["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
