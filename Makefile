@@ -57,6 +57,10 @@ agent: $(VENV)/local
 	$(call agent-wheels,build/agent-wheels,--require-hashes --no-deps -r agents/requirements.lock -r agents/packaging/installer.lock)
 	$(BIN)/python -m stacks.agent_archive build build/agent-wheels $(AGENT_ARCHIVE)
 
+# Installs it for real into a folder, without a network.
+agent-check: $(VENV)/dev
+	AGENT_ARCHIVE=$(AGENT_ARCHIVE) $(BIN)/python -m pytest tests/e2e/test_built_agent.py
+
 agent-lock: $(VENV)/local
 	$(call agent-wheels,build/agent-lock,-c constraints.txt -r agents/requirements.txt)
 	$(BIN)/python -m stacks.agent_archive lock build/agent-lock agents/requirements.lock

@@ -1,0 +1,61 @@
+"""The archive that ``make agent`` made, installed and used as on a node: no network, nothing of this environment."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from stacks.agent_archive import archive, wheels
+from tests.support import samples
+from tests.support.agent_installation import Machine
+
+BUILT = os.environ.get("AGENT_ARCHIVE", "")
+PYTHONS = ((3, 11), (3, 12), (3, 13))
+CONFIG = {
+    "environment": "dev",
+    "fleet": "pretrain",
+    "owner": "models",
+    "region": "us-east-2",
+    "purpose": "training",
+    "log_group": "/neuron-fleet/dev/nodes",
+}
+pytestmark = [
+    pytest.mark.skipif(not BUILT, reason="`make agent agent-check` builds the archive and runs this"),
+    pytest.mark.skipif(sys.version_info[:2] not in PYTHONS, reason="the archive holds no wheels for this Python"),
+]
+CLIENTS = """
+import boto3, msgspec, psutil, sys
+for name in sys.argv[1:]:
+    client = boto3.client(name, region_name="us-east-2", aws_access_key_id="x", aws_secret_access_key="x")
+    print(name, client.meta.endpoint_url)
+"""
+
+
+def test_the_built_agent_is_installed_twice_and_works(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.publish(archive.checked(archive.ROOT / BUILT), CONFIG)
+
+    first, second = machine.install(), machine.install()
+
+    digest = archive.code().digest[:16]
+    assert (first.returncode, first.stderr) == (0, "")
+    assert first.stdout == f"neuron-fleet bootstrap: version {digest} runs\n"
+    assert second.stdout == f"neuron-fleet bootstrap: version {digest} runs; nothing to change\n"
+
+    command = str(machine.root / "usr/local/bin/fleet-agent")
+    (tmp_path / "report.json").write_bytes(samples.line(samples.full_node()))
+    inspected = machine.run([command, "inspect", str(tmp_path / "report.json"), "--json"])
+    assert (inspected.returncode, inspected.stderr) == (0, "")
+    assert [state["state"] for state in json.loads(inspected.stdout)["states"]] == ["RUNNING"]
+
+    status = machine.run([command, "status", "--run-directory", str(tmp_path)])
+    assert (status.returncode, status.stdout) == (1, "")
+    assert "the agent does not run on this node" in status.stderr
+
+    services = sorted(wheels.SERVICES)
+    python = str(machine.folder / "current/venv/bin/python")
+    clients = machine.run([python, "-c", CLIENTS, *services])
+    assert clients.stderr == ""
+    assert [line.split()[0] for line in clients.stdout.splitlines()] == services
