@@ -150,7 +150,7 @@ class StatusFile:
         try:
             return msgspec.json.decode(self.path.read_bytes(), type=Status)
         except FileNotFoundError as error:
-            raise StatusError(f"{self.path}: no such file; the agent does not run on this node") from error
+            raise StatusError(f"{self.path}: no such file; the agent does not run, or not yet for a minute") from error
         except OSError as error:
             raise StatusError(f"{self.path}: {error.strerror}") from error
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

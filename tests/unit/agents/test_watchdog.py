@@ -1,12 +1,16 @@
 """What systemd hears of the agent."""
 
 import contextlib
+import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from agents.watchdog import Heart
+from tests.unit.agents.test_command import write_config
 from tests.unit.agents.test_run import Simulation
 
 
@@ -77,3 +81,24 @@ def test_the_loop_says_that_it_is_ready_then_beats_and_says_when_it_ends(
         "STOPPING=1",
         "STATUS=RUNNING: 640 executions completed",
     ]
+
+
+def test_a_real_agent_says_ready_only_with_a_usable_configuration_and_beats_until_it_is_told_to_end(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-m", "agents.main", "run", "--config", str(write_config(tmp_path)), "--stdout"]
+    with listener(str(tmp_path / "notify")) as heard:
+        heard.settimeout(120)
+        environment = {**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify")}
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            try:
+                words = [heard.recv(500), heard.recv(500)]
+                process.terminate()
+                while words[-1] != b"STOPPING=1":
+                    words.append(heard.recv(500))
+                process.communicate(timeout=120)
+            finally:
+                process.kill()
+
+    assert words[:2] == [b"READY=1", b"WATCHDOG=1"]
+    assert process.returncode == 0

@@ -1,4 +1,4 @@
-"""The installer and the bootstrap, run for real in a folder that stands for a node's /."""
+"""The bootstrap, run for real by the installer in a folder that stands for a node's /."""
 
 import json
 import subprocess
@@ -178,20 +178,6 @@ def test_an_environment_that_broke_is_made_again(installed: Machine) -> None:
     assert installed.agent().startswith("one /")
 
 
-def test_an_archive_with_another_checksum_is_not_unpacked(installed: Machine) -> None:
-    installed.publish(packed("two"), checksum="0" * 64)
-
-    run = installed.install()
-
-    assert run.returncode == 1
-    assert run.stderr == (
-        f"neuron-fleet install: s3://bucket/agent.zip does not have the checksum {'0' * 64};"
-        " nothing of it was unpacked\n"
-    )
-    assert installed.current == version("one")
-    assert [path.name for path in installed.folder.glob("incoming.*")] == []
-
-
 def test_a_wheel_that_the_lock_file_does_not_allow_is_not_installed(installed: Machine) -> None:
     installed.publish(packed("two", with_pip=True, damaged=True))
 
@@ -201,41 +187,6 @@ def test_a_wheel_that_the_lock_file_does_not_allow_is_not_installed(installed: M
     assert "THESE PACKAGES DO NOT MATCH THE HASHES" in run.stderr
     assert run.stderr.splitlines()[-1] == "neuron-fleet bootstrap: the agent's packages cannot be installed"
     assert installed.current == version("one")
-
-
-@pytest.mark.parametrize(
-    ("parameter", "line"),
-    [
-        ("s3://bucket/agent.zip", "is not an S3 address and a SHA-256 checksum: s3://bucket/agent.zip"),
-        ("None", "is not an S3 address and a SHA-256 checksum: None"),
-    ],
-)
-def test_a_parameter_that_says_something_else_will_not_get_better(machine: Machine, parameter: str, line: str) -> None:
-    machine.publish(packed("one"))
-    (machine.s3 / "parameter_code").write_text(parameter + "\n")
-
-    run = machine.install()
-
-    assert (run.returncode, run.stderr) == (3, f"neuron-fleet install: the parameter /code {line}\n")
-
-
-@pytest.mark.parametrize(
-    ("lost", "line"),
-    [
-        ("parameter_code", "the parameter /code cannot be read"),
-        ("parameter_config", "the parameter /config cannot be read"),
-        ("agent.zip", "s3://bucket/agent.zip cannot be fetched"),
-    ],
-)
-def test_what_aws_does_not_hand_out_may_come_the_next_time(machine: Machine, lost: str, line: str) -> None:
-    machine.publish(packed("one"))
-    (machine.s3 / lost).unlink()
-
-    run = machine.install()
-
-    assert run.returncode == 1
-    assert run.stderr.splitlines()[-1] == f"neuron-fleet install: {line}"
-    assert not (machine.folder / "current").exists()
 
 
 def test_a_folder_that_is_no_archive_is_refused(machine: Machine, tmp_path: Path) -> None:
