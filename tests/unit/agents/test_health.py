@@ -22,6 +22,9 @@ class Sink:
     def __init__(self, *failures: Exception) -> None:
         self.failures = list(failures)
 
+    def part(self, batch: Batch) -> Batch:
+        return batch
+
     def send(self, _: object) -> int:
         if self.failures:
             raise self.failures.pop(0)
