@@ -145,6 +145,8 @@ def _installer(environment: Environment, fleet: Fleet) -> list[str]:
     """Leave the installer on the node and start it, without waiting for it.
 
     The ECS agent starts when user data has ended (amazon-ecs-init pull request 175), so nothing here takes long.
+    What is written here is part of the launch template, whose change replaces nodes: what may change with the agent
+    belongs into the bootstrap, which comes with the archive.
     """
     settings = {
         "AWS_DEFAULT_REGION": environment.region,
