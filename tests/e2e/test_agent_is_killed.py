@@ -9,6 +9,7 @@ import threading
 import zlib
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ LIVES = 5
 LINES_A_LIFE = 4
 MONITOR = """#!{python}
 import os, signal, time
+with open({pids!r}, "a") as pids:
+    pids.write("%d\\n" % os.getpid())
 template = open({template!r}).read()
 for _ in range({lines}):
     with open({counter!r}, "ab") as counter:
@@ -46,6 +49,7 @@ def prepare(folder: Path) -> Path:
             python=sys.executable,
             template=str(folder / "template"),
             counter=str(folder / "counter"),
+            pids=str(folder / "pids"),
             lines=LINES_A_LIFE,
         )
     )
@@ -131,6 +135,15 @@ def hangs_up_sometimes() -> Callable[[Call], tuple[int, str] | None]:
     return answer
 
 
+def kill_monitors(folder: Path) -> None:
+    """As systemd does with what a killed agent leaves in its control group."""
+    pids = folder / "pids"
+    for pid in pids.read_text().split() if pids.exists() else ():
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
+    pids.unlink(missing_ok=True)
+
+
 def environment(endpoint: Endpoint) -> dict[str, str]:
     return {
         **os.environ,
@@ -155,6 +168,7 @@ def test_what_five_agents_measured_arrives_although_four_of_them_were_killed(tmp
                 process.wait(timeout=LIMIT)
             finally:
                 process.kill()
+                kill_monitors(tmp_path)
             for seq, executions in journaled(tmp_path).items():
                 at_death[seq].update(executions)
 

@@ -31,19 +31,19 @@ class SlowSink(MemorySink):
         return super().send(batch)
 
 
-class Pauses:
-    """Notes every pause of a sender, and lets it pass at once, or holds it until the test is done."""
+class FailingSink(MemorySink):
+    """Refuses for now, and says when it has done so ``times``."""
 
-    def __init__(self, taken: int) -> None:
-        self.seconds: list[float] = []
+    def __init__(self, times: int) -> None:
+        super().__init__()
         self.enough = threading.Event()
-        self._taken = taken
+        self._left = times
 
-    def __call__(self, seconds: float) -> bool:
-        self.seconds.append(seconds)
-        if len(self.seconds) == self._taken:
+    def send(self, batch: Batch) -> int:
+        self._left -= 1
+        if self._left == 0:
             self.enough.set()
-        return False
+        raise SinkError("throttled")
 
 
 def test_the_loop_does_not_wait_for_a_sink_that_hangs(tmp_path: Path) -> None:
@@ -81,21 +81,23 @@ def test_a_sender_that_does_not_end_is_left_behind_with_its_batches_on_disk(tmp_
 
 
 def test_a_failed_turn_is_tried_again_later_and_later_and_not_for_ever(tmp_path: Path) -> None:
-    sink = MemorySink()
-    sink.error = SinkError("throttled")
+    sink = FailingSink(times=1 + RETRIES)
     publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
     publisher.keep(batch(1))
-    pauses = Pauses(taken=1 + RETRIES)
-    sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-7", pause=pauses)
+    pauses: list[float] = []
 
+    def pause(seconds: float) -> bool:
+        pauses.append(seconds)
+        return False
+
+    sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-7", pause=pause)
     sender.wake()
-    assert pauses.enough.wait(LIMIT)
+    assert sink.enough.wait(LIMIT)
     sender.stop(LIMIT)
 
-    spread, first, second = pauses.seconds
-    assert 0 <= spread <= SPREAD
-    assert 2.5 <= first <= 5 <= second <= 10
-    # One attempt, two more, and the last turn of the agent.
+    # Its place in the minute, and before each attempt after the first a longer pause. The agent's end asks for none.
+    assert 0 <= pauses[0] <= SPREAD
+    assert 2.5 <= pauses[1] <= 5 <= pauses[2] <= 10
     assert publisher.retries() == 1 + RETRIES + 1
     # Everything is over before the next minute's batch comes.
     assert SPREAD + 5 + 10 < 60
