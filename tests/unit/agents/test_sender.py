@@ -88,7 +88,7 @@ def test_a_failed_turn_is_tried_again_later_and_later_and_not_for_ever(tmp_path:
 
     def pause(seconds: float) -> bool:
         pauses.append(seconds)
-        return False
+        return sink.enough.is_set()
 
     sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-7", pause=pause)
     sender.wake()
