@@ -6,7 +6,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from environments import model
+from environments import markets, model
 from fleet.diagnostics import Diagnostic, refuse
 
 # The last named part of a pydantic location, which for a union is the member's tag, against the model found there.
@@ -14,10 +14,10 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "network": model.Network,
     "training": model.TrainingFleet,
     "inference": model.InferenceFleet,
-    "on-demand": model.OnDemand,
-    "spot": model.Spot,
-    "reservation": model.Reservation,
-    "capacity-block": model.CapacityBlock,
+    "on-demand": markets.OnDemand,
+    "spot": markets.Spot,
+    "reservation": markets.Reservation,
+    "capacity-block": markets.CapacityBlock,
     "alarms": model.FleetAlarms,
     "endpoint": model.Endpoint,
     "paging": model.Paging,

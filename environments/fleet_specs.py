@@ -1,7 +1,8 @@
 """From a fleet of an environment file to the plain values that ``fleet.capacity`` compiles."""
 
-from environments.model import CapacityBlock, Environment, Fleet, InferenceFleet, Reservation, TrainingFleet, end_of
-from fleet.fleet_spec import FleetSpec, MarketKind, Purpose
+from environments.markets import CapacityBlock, Reservation, end_of
+from environments.model import Environment, Fleet, InferenceFleet, TrainingFleet
+from fleet.fleet_spec import EfaLayout, FleetSpec, Framework, MarketKind, Purpose, Reserved, Software
 
 
 def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:
@@ -11,20 +12,50 @@ def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:
     """
     zones = environment.network.availability_zones
     zone = fleet.availability_zone if isinstance(fleet, TrainingFleet) else None
-    market = fleet.market
+    zone_ids = tuple(zones.values()) if zone is None else (zones[zone],)
     return FleetSpec(
         name=fleet.name,
         purpose=Purpose(fleet.purpose),
         instance_type=fleet.instance_type,
         nodes=fleet.nodes,
         region=environment.region,
-        zone_ids=tuple(zones.values()) if zone is None else (zones[zone],),
-        market=MarketKind(market.kind),
+        zone_ids=zone_ids,
+        market=MarketKind(fleet.market.kind),
         availability_zone=zone,
-        reservation_id=market.reservation_id if isinstance(market, Reservation | CapacityBlock) else None,
-        ends_at=end_of(market),
+        reserved=_reserved(fleet),
+        placement_group=fleet.placement_group,
         efa=fleet.efa,
+        efa_layout=EfaLayout(fleet.efa_layout),
         lnc=fleet.lnc,
+        software=_software(fleet),
         devices_per_task=fleet.endpoint.devices_per_task if isinstance(fleet, InferenceFleet) else None,
         tasks=fleet.endpoint.tasks if isinstance(fleet, InferenceFleet) else None,
+        fallback_zone_ids=tuple(each for each in zones.values() if each not in zone_ids),
+        alternative_types=fleet.alternative_types,
+    )
+
+
+def _reserved(fleet: Fleet) -> Reserved:
+    market = fleet.market
+    if not isinstance(market, Reservation | CapacityBlock):
+        return Reserved()
+    return Reserved(
+        reservation_id=market.reservation_id,
+        resource_group=market.resource_group,
+        placement_group=market.placement_group if isinstance(market, Reservation) else None,
+        instances=market.instances,
+        starts_at=market.starts_at if isinstance(market, CapacityBlock) else None,
+        ends_at=end_of(market),
+    )
+
+
+def _software(fleet: Fleet) -> Software:
+    image = fleet.endpoint.container_image if isinstance(fleet, InferenceFleet) else fleet.container_image
+    return Software(
+        neuron_sdk=fleet.neuron_sdk,
+        framework=Framework(fleet.framework) if fleet.framework else None,
+        container_image=image,
+        machine_image=fleet.image_parameter,
+        # Only what is measured needs a peak to be measured against.
+        dtype=fleet.dtype if fleet.reports_flops else None,
     )

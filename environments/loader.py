@@ -1,6 +1,7 @@
 """The only reader of environment files: YAML in, a frozen ``Environment`` out, or one clear line for each mistake."""
 
 from collections.abc import Hashable
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,12 +59,12 @@ def load_file(path: Path) -> Environment:
     return environment
 
 
-def diagnose(path: Path) -> list[Diagnostic]:
-    """Everything that is to be said about the file: errors, warnings and notes."""
-    return _examine(path)[1]
+def diagnose(path: Path, *, now: datetime | None = None) -> list[Diagnostic]:
+    """Everything that is to be said about the file: errors, warnings and notes; dates are judged for ``now``."""
+    return _examine(path, now)[1]
 
 
-def _examine(path: Path) -> tuple[Environment | None, list[Diagnostic]]:
+def _examine(path: Path, now: datetime | None = None) -> tuple[Environment | None, list[Diagnostic]]:
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
     except OSError as error:
@@ -79,7 +80,7 @@ def _examine(path: Path) -> tuple[Environment | None, list[Diagnostic]]:
         environment = Environment.model_validate(content)
     except ValidationError as error:
         return None, explain(error, content)
-    diagnostics = list(diagnose_environment(environment))
+    diagnostics = list(diagnose_environment(environment, now=now))
     if environment.name != path.stem:
         fix = f"call it {path.stem}, or rename the file to {environment.name}.yaml"
         wrong = f"{environment.name} is not the file's name"

@@ -4,60 +4,42 @@ Rules that need the instance catalogue (does the type exist, does the region off
 ``fleet.capacity``; ``loader.load`` applies both and answers with one line for each mistake.
 """
 
-from datetime import datetime
 from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from environments.markets import CapacityBlock, Market, Reservation
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
+Principal = Annotated[
+    str, Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(user|role)/[A-Za-z0-9+=,.@_/-]+$", max_length=600)
+]
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
-ReservationId = Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
+
+
+def _as_text(cidr: object) -> object:
+    # Pydantic would take a number for an address: 16 for 0.0.0.16/32.
+    if not isinstance(cidr, str | IPv4Network):
+        raise ValueError("a network is text")  # noqa: TRY004 (pydantic reports ValueError alone)
+    return cidr
+
+
+Cidr = Annotated[IPv4Network, BeforeValidator(_as_text)]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Network(_Model):
     """The VPC. Zone names differ between accounts, zone ids do not: the file gives both."""
 
-    cidr: IPv4Network
+    cidr: Cidr
     availability_zones: Annotated[dict[str, str], Field(min_length=1)]
     nat_gateways: Annotated[int, Field(ge=1, le=3)] = 1
-    """At least one: nodes install the agent's dependencies from the public package index."""
-
-
-class OnDemand(_Model):
-    """Bought by the second, if there is capacity."""
-
-    kind: Literal["on-demand"]
-
-
-class Spot(_Model):
-    """Spare capacity, taken back with two minutes' notice."""
-
-    kind: Literal["spot"]
-
-
-class Reservation(_Model):
-    """An on-demand capacity reservation: created here, or an existing one by its id."""
-
-    kind: Literal["reservation"]
-    reservation_id: ReservationId | None = None
-    end_date: AwareDatetime | None = None
-
-
-class CapacityBlock(_Model):
-    """A Capacity Block, bought elsewhere: CloudFormation cannot buy one."""
-
-    kind: Literal["capacity-block"]
-    reservation_id: ReservationId
-    ends_at: AwareDatetime
-
-
-Market = Annotated[OnDemand | Spot | Reservation | CapacityBlock, Field(discriminator="kind")]
+    """At least one: nodes fetch packages of Amazon Linux, and the agent's own where its archive was not built."""
 
 
 class FleetAlarms(_Model):
@@ -81,6 +63,17 @@ class _Fleet(_Model):
     """
     efa: bool | None = None
     """Whether nodes talk over EFA. Default: when the instance type has it and the fleet trains on several nodes."""
+    efa_layout: Literal["efa", "efa-only"] = "efa"
+    """How EFA takes the network cards: with an IP address on each of them, or one for the whole node (untested by AWS
+    on Trainium)."""
+    placement_group: bool | None = None
+    """Whether nodes, and the reservation made for them, lie in a cluster placement group. Default: where it helps."""
+    alternative_types: tuple[str, ...] = ()
+    """Types that could take the fleet's place, in order of preference."""
+    neuron_sdk: Annotated[str, Field(pattern=r"^\d{1,2}\.\d{1,3}(\.\d{1,3})?$")] | None = None
+    """Neuron SDK in the container, ``"2.28"``. Default: what the image's tag says, if it does."""
+    framework: Literal["nxd-inference", "nxd-training", "torch-xla", "vllm", "jax"] | None = None
+    """What runs the model; with the SDK it says which chips it runs on."""
     lnc: Literal[1, 2] | None = None
     """Physical cores in one logical core. Default: the chip's."""
     dtype: Literal["bf16", "fp16", "fp8", "fp32"] = "bf16"
@@ -103,6 +96,11 @@ class TrainingFleet(_Fleet):
     def minimum_nodes(self) -> int:
         """How many nodes exist at any time: what is paid for anyway stays, the rest goes away between jobs."""
         return self.nodes if isinstance(self.market, Reservation | CapacityBlock) else 0
+
+    @property
+    def reservation_id(self) -> str | None:
+        """The existing reservation or block that its nodes are launched into, if the file names one."""
+        return self.market.reservation_id if isinstance(self.market, Reservation | CapacityBlock) else None
 
 
 class Endpoint(_Model):
@@ -173,20 +171,13 @@ class Environment(_Model):
     network: Network
     fleets: Annotated[tuple[Fleet, ...], Field(min_length=1)]
     paging: Paging
+    approvers: Annotated[tuple[Principal, ...], Field(max_length=10)] = ()
+    """IAM users and roles who may approve the purchase of a Capacity Block. Default: nobody, and none can be bought."""
     monitoring: Monitoring = Monitoring()
     retain_data: bool = True
     """Keep file systems, buckets and logs when a stack is deleted."""
     plain_http: bool = False
     """Allow listeners without TLS; for an environment that nothing outside can reach."""
-
-    @model_validator(mode="after")
-    def _fleet_names_are_unique(self) -> Self:
-        seen: set[str] = set()
-        for fleet in self.fleets:
-            if fleet.name in seen:
-                raise ValueError(f"fleets: two fleets are called {fleet.name}; give each its own name")
-            seen.add(fleet.name)
-        return self
 
     @property
     def training_fleets(self) -> tuple[TrainingFleet, ...]:
@@ -194,13 +185,15 @@ class Environment(_Model):
         return tuple(fleet for fleet in self.fleets if isinstance(fleet, TrainingFleet))
 
     @property
+    def block_fleets(self) -> tuple[TrainingFleet, ...]:
+        """The training fleets in Capacity Blocks of instances; those of UltraServers are reached by a group."""
+        return tuple(
+            fleet
+            for fleet in self.training_fleets
+            if isinstance(fleet.market, CapacityBlock) and fleet.market.resource_group is None
+        )
+
+    @property
     def inference_fleets(self) -> tuple[InferenceFleet, ...]:
         """The fleets that serve."""
         return tuple(fleet for fleet in self.fleets if isinstance(fleet, InferenceFleet))
-
-
-def end_of(market: OnDemand | Spot | Reservation | CapacityBlock) -> datetime | None:
-    """When the capacity goes away by itself, if it does."""
-    if isinstance(market, CapacityBlock):
-        return market.ends_at
-    return market.end_date if isinstance(market, Reservation) else None

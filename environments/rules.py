@@ -1,52 +1,41 @@
 """What must hold within an environment file beyond the shape of each value."""
 
+from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
 
+from environments.fleet_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
-from environments.model import Environment, InferenceFleet, TrainingFleet
-from fleet.capacity_rules import diagnose_fleet, zone_id_prefix
-from fleet.diagnostics import Diagnostic, refuse
+from environments.model import Environment, TrainingFleet
+from environments.network_rules import diagnose_network
+from fleet.capacity import diagnose_fleet, quotas_needed
+from fleet.diagnostics import Diagnostic, note, refuse, warn
+from fleet.fleet_spec import FleetSpec, MarketKind
+
+MANY_FLEETS: Final = 20
+BLOCK_INSTANCES_OF_AN_ORGANIZATION: Final = 256
 
 
-def diagnose_environment(environment: Environment) -> Iterator[Diagnostic]:
-    """Everything that is wrong with a well-formed environment, and notes."""
-    yield from _zones_are_of_the_region(environment)
-    yield from _zone_ids_are_of_the_region(environment)
+def diagnose_environment(environment: Environment, *, now: datetime | None = None) -> Iterator[Diagnostic]:
+    """Everything that is wrong with a well-formed environment, and notes; ``now``: see ``diagnose_fleet``."""
+    yield from owner_is_a_tag(environment.owner)
+    yield from diagnose_network(environment)
+    specs: dict[int, FleetSpec] = {}
     for index, fleet in enumerate(environment.fleets):
         place = f"fleets[{index}]"
         if isinstance(fleet, TrainingFleet) and fleet.availability_zone not in environment.network.availability_zones:
             yield _unknown_zone(environment, fleet.availability_zone, place)
             continue
-        if isinstance(fleet, InferenceFleet):
-            yield from _speaks_tls(environment, fleet, place)
-            yield from _lies_in_two_zones(environment, place)
-        for diagnostic in diagnose_fleet(fleet_spec(environment, fleet)):
+        specs[index] = fleet_spec(environment, fleet)
+        for diagnostic in diagnose_entry(environment, fleet):
             yield diagnostic.under(place)
-
-
-def _zones_are_of_the_region(environment: Environment) -> Iterator[Diagnostic]:
-    for zone in environment.network.availability_zones:
-        if not zone.startswith(environment.region):
-            yield refuse(
-                "zone-of-another-region",
-                f"network.availability_zones.{zone}",
-                zone,
-                f"{zone} is not a zone of {environment.region}",
-                f"use zone names such as {environment.region}a",
-            )
-
-
-def _zone_ids_are_of_the_region(environment: Environment) -> Iterator[Diagnostic]:
-    prefix = zone_id_prefix(environment.region)
-    for zone, zone_id in environment.network.availability_zones.items():
-        if not zone_id.startswith(prefix):
-            yield refuse(
-                "zone-of-another-region",
-                f"network.availability_zones.{zone}",
-                zone_id,
-                f"{zone_id} is not a zone id of {environment.region}",
-                f"its zone ids start with {prefix}",
-            )
+        for diagnostic in diagnose_fleet(specs[index], now=now):
+            yield diagnostic.under(place)
+    yield from _reservations_are_not_shared(specs)
+    yield from _blocks_are_within_the_limit(specs)
+    yield from _fits_its_stacks(environment)
+    yield from _quotas(environment, specs)
 
 
 def _unknown_zone(environment: Environment, zone: str, place: str) -> Diagnostic:
@@ -59,25 +48,53 @@ def _unknown_zone(environment: Environment, zone: str, place: str) -> Diagnostic
     )
 
 
-def _speaks_tls(environment: Environment, fleet: InferenceFleet, place: str) -> Iterator[Diagnostic]:
-    if fleet.endpoint.certificate_arn is None and not environment.plain_http:
-        yield refuse(
-            "endpoint-without-tls",
-            f"{place}.endpoint.certificate_arn",
-            "",
-            "missing: the endpoint would speak plain HTTP",
-            "give the certificate's ARN, or set plain_http: true in an environment that nothing outside can reach",
+def _reservations_are_not_shared(specs: dict[int, FleetSpec]) -> Iterator[Diagnostic]:
+    shared = Counter(spec.reserved.reservation_id for spec in specs.values())
+    for index, spec in specs.items():
+        reservation = spec.reserved.reservation_id
+        if reservation and shared[reservation] > 1:
+            yield warn(
+                "reservation-shared",
+                f"fleets[{index}].market.reservation_id",
+                reservation,
+                f"{shared[reservation]} fleets launch into {reservation}: each finds what the others left",
+                "give each fleet its own, or make them one fleet",
+            )
+
+
+def _blocks_are_within_the_limit(specs: dict[int, FleetSpec]) -> Iterator[Diagnostic]:
+    # EC2 user guide, Capacity Blocks: at most 256 instances on any one date, over all accounts of an organization.
+    blocks = [spec for spec in specs.values() if spec.market is MarketKind.CAPACITY_BLOCK]
+    instances = sum(spec.reserved.instances or spec.nodes for spec in blocks)
+    if instances > BLOCK_INSTANCES_OF_AN_ORGANIZATION:
+        yield warn(
+            "many-capacity-blocks",
+            "fleets",
+            instances,
+            f"{instances} instances in Capacity Blocks, and an organization may hold "
+            f"{BLOCK_INSTANCES_OF_AN_ORGANIZATION} on one date",
+            "let the blocks follow each other, or ask AWS",
         )
 
 
-def _lies_in_two_zones(environment: Environment, place: str) -> Iterator[Diagnostic]:
-    # Elastic Load Balancing user guide: an Application Load Balancer needs subnets in two zones or more.
-    zones = environment.network.availability_zones
-    if len(zones) < 2:
-        yield refuse(
-            "endpoint-in-one-zone",
-            f"{place}.endpoint",
-            ", ".join(zones),
-            "its load balancer needs two zones, and network.availability_zones has one",
-            "add a second zone there; nodes are only launched in zones that offer their type",
+def _fits_its_stacks(environment: Environment) -> Iterator[Diagnostic]:
+    # CloudFormation quotas: 500 resources and 1 MB in a template. A fleet's alarms take some 15 and 30 kB of them.
+    if len(environment.fleets) > MANY_FLEETS:
+        yield warn(
+            "many-fleets",
+            "fleets",
+            len(environment.fleets),
+            f"{len(environment.fleets)} fleets: a stack may outgrow CloudFormation's 500 resources or 1 MB",
+            f"make environments of at most {MANY_FLEETS} fleets",
+        )
+
+
+def _quotas(environment: Environment, specs: dict[int, FleetSpec]) -> Iterator[Diagnostic]:
+    for need in quotas_needed(specs.values()):
+        yield note(
+            "quota-needed",
+            "fleets",
+            need.vcpus,
+            f"all nodes need {need.vcpus} vCPUs of the quota {need.name} ({need.code}) in {environment.region}",
+            f"see aws service-quotas get-service-quota --service-code ec2 --quota-code {need.code}",
         )

@@ -38,8 +38,13 @@ class Diagnostic:
 
 
 def refuse(code: str, path: str, value: object, message: str, fix: str = "") -> Diagnostic:
-    """An error."""
+    """An error: it cannot be built, or would never work."""
     return Diagnostic(Severity.ERROR, code, path, str(value), message, fix)
+
+
+def warn(code: str, path: str, value: object, message: str, fix: str) -> Diagnostic:
+    """A warning: it can be built, and is seldom what somebody wants. What depends on today's date is never more."""
+    return Diagnostic(Severity.WARNING, code, path, str(value), message, fix)
 
 
 def note(code: str, path: str, value: object, message: str, fix: str = "") -> Diagnostic:

@@ -21,6 +21,57 @@ class Purpose(StrEnum):
     INFERENCE = "inference"
 
 
+class EfaLayout(StrEnum):
+    """How the network cards of an EFA node are filled; ``fleet.capacity.interfaces`` has both, with their sources."""
+
+    EFA = "efa"
+    EFA_ONLY = "efa-only"
+
+
+class Framework(StrEnum):
+    """The library that runs the model; which Neuron SDK still has it, and for which chip, differs between them."""
+
+    NXD_INFERENCE = "nxd-inference"
+    NXD_TRAINING = "nxd-training"
+    TORCH_XLA = "torch-xla"
+    VLLM = "vllm"
+    JAX = "jax"
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """What is known of reserved capacity: an on-demand reservation, or a Capacity Block. All None: nothing is."""
+
+    reservation_id: str | None = None
+    """Of an existing one. Without it, and without a resource group, a reservation is created with the fleet."""
+    resource_group: str | None = None
+    """ARN of a group of reservations to launch into, instead of one by its id."""
+    placement_group: str | None = None
+    """Name of the placement group that an existing reservation lies in."""
+    instances: int | None = None
+    """How many instances it holds; None: as many as the fleet has nodes, as far as anybody said."""
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether it is there already, rather than created with the fleet."""
+        return self.reservation_id is not None or self.resource_group is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """What nodes run, as far as it is stated; a rule about something that nobody stated is silent."""
+
+    neuron_sdk: str | None = None
+    """Neuron SDK of the container: ``2.28``."""
+    framework: Framework | None = None
+    container_image: str = ""
+    machine_image: str = ""
+    """SSM parameter that holds the machine image."""
+    dtype: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class FleetSpec:
     """One fleet. ``zone_ids`` are zone ids (use2-az3), not names: offerings are published by id."""
@@ -34,13 +85,24 @@ class FleetSpec:
     market: MarketKind
     availability_zone: str | None = None
     """The one zone of a training fleet, by its name in the account."""
-    reservation_id: str | None = None
-    """An existing reservation or Capacity Block; None where one is to be created, or for other markets."""
-    ends_at: datetime | None = None
+    reserved: Reserved = Reserved()
+    placement_group: bool | None = None
+    """Asked for, refused, or None: decided from the market, the purpose and the number of nodes."""
     efa: bool | None = None
     """Asked for, refused, or None: decided from the type and the number of nodes."""
+    efa_layout: EfaLayout = EfaLayout.EFA
     lnc: int | None = None
+    software: Software = Software()
     devices_per_task: int | None = None
     """Accelerators that one task of an endpoint holds."""
     tasks: int | None = None
     """Tasks of an endpoint."""
+    fallback_zone_ids: tuple[str, ...] = ()
+    """Zones to try, in order, when ``zone_ids`` have no capacity."""
+    alternative_types: tuple[str, ...] = ()
+    """Instance types to try, in order, when no zone has capacity of the fleet's own."""
+
+    @property
+    def spans_zones(self) -> bool:
+        """Whether its nodes may lie in more than one zone."""
+        return len(self.zone_ids) > 1

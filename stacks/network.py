@@ -8,6 +8,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from environments.model import Environment
+from environments.subnets import PUBLIC_MASK
 from fleet import naming
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention
@@ -30,8 +31,6 @@ GATEWAY_ENDPOINTS: Final = {
     "S3": ec2.GatewayVpcEndpointAwsService.S3,
     "DynamoDb": ec2.GatewayVpcEndpointAwsService.DYNAMODB,
 }
-# A public subnet holds NAT gateways and load balancers; nodes take the rest: one address per network card.
-PUBLIC_MASK: Final = 26
 
 
 class NetworkStack(Stack):

@@ -43,7 +43,7 @@ class BatchFleet(Construct):
                 instance_types=[fleet.instance_type],
                 instance_role=capacity.instance_profile.instance_profile_arn,
                 subnets=[subnet.subnet_id],
-                placement_group=capacity.placement_group.placement_group_name if capacity.placement_group else None,
+                placement_group=capacity.placement_group_name,
                 launch_template=batch.CfnComputeEnvironment.LaunchTemplateSpecificationProperty(
                     launch_template_id=capacity.launch_template.attr_launch_template_id,
                     version=capacity.launch_template.attr_latest_version_number,

@@ -52,7 +52,7 @@ class EfaLaunchTemplate(Construct):
                     http_tokens="required", http_put_response_hop_limit=METADATA_HOP_LIMIT
                 ),
                 instance_market_options=_market(plan.market_type) if plan.market_type else None,
-                capacity_reservation_specification=_target(node.reservation_id) if node.reservation_id else None,
+                capacity_reservation_specification=_target(node.reservation_id, plan.reservation_group),
                 placement=_placement(node.placement_group_name) if node.placement_group_name else None,
                 user_data=Fn.base64(node.user_data),
                 tag_specifications=_tags(node.tags),
@@ -99,10 +99,14 @@ def _root_volume() -> ec2.CfnLaunchTemplate.BlockDeviceMappingProperty:
     )
 
 
-def _target(reservation_id: str) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty:
+def _target(
+    reservation_id: str | None, resource_group: str | None
+) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty | None:
+    if reservation_id is None and resource_group is None:
+        return None
     return ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty(
         capacity_reservation_target=ec2.CfnLaunchTemplate.CapacityReservationTargetProperty(
-            capacity_reservation_id=reservation_id
+            capacity_reservation_id=reservation_id, capacity_reservation_resource_group_arn=resource_group
         )
     )
 

@@ -8,7 +8,8 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.fleet_specs import fleet_spec
-from environments.model import Environment, Fleet, TrainingFleet, end_of
+from environments.markets import end_of
+from environments.model import Environment, Fleet, TrainingFleet
 from fleet.capacity import compile_fleet
 from fleet.naming import PROJECT
 from stacks.constructs.agent_delivery import AgentCode, AgentParameter, node_user_data
@@ -19,7 +20,8 @@ from stacks.network import NetworkStack
 
 class FleetCapacity(Construct):
     """Attributes: ``plan``, ``launch_template``, ``launch_digest``, ``node_role``, ``instance_profile``,
-    ``placement_group`` (or None).
+    ``placement_group`` (the one created here, or None), ``placement_group_name`` (that one's, an existing one's, or
+    None).
     """
 
     def __init__(
@@ -45,6 +47,9 @@ class FleetCapacity(Construct):
             if self.plan.placement_group
             else None
         )
+        self.placement_group_name = (
+            self.placement_group.placement_group_name if self.placement_group else self.plan.placement_group_name
+        )
         launch = EfaLaunchTemplate(
             self,
             "Launch",
@@ -52,10 +57,10 @@ class FleetCapacity(Construct):
             node=Node(
                 image_id=node_image(self, fleet),
                 instance_profile_arn=node.profile.instance_profile_arn,
-                security_group_ids=[group.security_group_id for group in self._security_groups(fleet, network)],
+                security_group_ids=[group.security_group_id for group in self._security_groups(network)],
                 user_data=node_user_data(environment, fleet).render(),
                 tags=_tags(environment, fleet),
-                placement_group_name=self.placement_group.placement_group_name if self.placement_group else None,
+                placement_group_name=self.placement_group_name,
                 reservation_id=self._reserve(fleet) if self.plan.creates_reservation else self.plan.reservation_id,
             ),
         )
@@ -64,10 +69,9 @@ class FleetCapacity(Construct):
         # A node that boots before its parameter exists would fail to configure its agent.
         self.launch_template.node.add_dependency(parameter)
 
-    def _security_groups(self, fleet: Fleet, network: NetworkStack) -> list[ec2.ISecurityGroup]:
+    def _security_groups(self, network: NetworkStack) -> list[ec2.ISecurityGroup]:
         # The nodes of a job also meet over TCP, with EFA and without.
-        peers = self.plan.uses_efa or (isinstance(fleet, TrainingFleet) and fleet.nodes > 1)
-        return [network.node_security_group, *([network.efa_security_group] if peers else [])]
+        return [network.node_security_group, *([network.efa_security_group] if self.plan.has_peers else [])]
 
     def _reserve(self, fleet: Fleet) -> str:
         """Reserve the fleet's nodes. An L1: there is no L2 for capacity reservations."""
@@ -78,7 +82,7 @@ class FleetCapacity(Construct):
             "Reservation",
             instance_type=fleet.instance_type,
             instance_platform="Linux/UNIX",
-            instance_count=fleet.nodes,
+            instance_count=self.plan.reserved_instances,
             availability_zone=fleet.availability_zone if isinstance(fleet, TrainingFleet) else None,
             # Open reservations are filled by any matching instance of the account; this one is the fleet's own.
             instance_match_criteria="targeted",

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fleet.capacity import FleetRefusedError, InterfaceType, compile_fleet
-from fleet.capacity_rules import diagnose_fleet, zone_id_prefix
-from fleet.fleet_spec import FleetSpec, MarketKind, Purpose
+from fleet.capacity import FleetRefusedError, InterfaceType, compile_fleet, diagnose_fleet
+from fleet.capacity.zones import zone_id_prefix
+from fleet.fleet_spec import FleetSpec, MarketKind, Purpose, Reserved
 
 TRN1 = FleetSpec(
     name="pretrain",
@@ -22,8 +22,7 @@ TRN1 = FleetSpec(
 )
 BLOCK: dict[str, Any] = {
     "market": MarketKind.CAPACITY_BLOCK,
-    "reservation_id": "cr-0a1b2c3d4e5f60718",
-    "ends_at": datetime(2026, 12, 18, 11, 30, tzinfo=UTC),
+    "reserved": Reserved(reservation_id="cr-0a1b2c3d4e5f60718", ends_at=datetime(2026, 12, 18, 11, 30, tzinfo=UTC)),
 }
 INF2 = replace(
     TRN1,
@@ -71,7 +70,7 @@ def test_efa_is_left_out_where_it_is_not_there_not_wanted_or_not_useful() -> Non
     [
         ({}, None, None, False, True),
         ({"market": MarketKind.RESERVATION}, None, None, True, True),
-        ({"market": MarketKind.RESERVATION, "reservation_id": "cr-11112222"}, None, "cr-11112222", False, False),
+        ({"market": MarketKind.RESERVATION, "reserved": Reserved("cr-11112222")}, None, "cr-11112222", False, False),
         (BLOCK, "capacity-block", "cr-0a1b2c3d4e5f60718", False, False),
     ],
 )
@@ -137,7 +136,7 @@ def test_trainium2_may_group_cores_or_not() -> None:
 def test_an_unknown_price_is_noted_and_not_guessed() -> None:
     plan = compile_fleet(replace(TRN1, instance_type="trn2.48xlarge", zone_ids=("use2-az1",)))
     assert plan.price is None
-    assert [str(diagnostic) for diagnostic in plan.notes] == [
+    assert [str(diagnostic) for diagnostic in plan.notes if diagnostic.code == "price-unknown"] == [
         "market.kind: no on-demand price of trn2.48xlarge is known in us-east-2: cost metrics will be absent"
     ]
 

@@ -1,0 +1,110 @@
+"""What must hold of a fleet's entry beyond its capacity: tags, images, and the endpoint's way in."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from environments.model import Environment, Fleet, InferenceFleet
+from fleet.diagnostics import Diagnostic, refuse, warn
+
+# EC2 user guide, tag restrictions: up to 256 letters, digits, spaces and + - = . _ : / @
+_TAG_VALUE: Final = re.compile(r"[\w +=.:/@-]{0,256}")
+_REGISTRY: Final = re.compile(r"\d{12}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/")
+_CERTIFICATE: Final = re.compile(r"arn:aws[a-z-]*:acm:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):certificate/[\w-]+")
+
+
+def diagnose_entry(environment: Environment, fleet: Fleet) -> Iterator[Diagnostic]:
+    """Everything of that kind, with paths relative to the fleet's entry."""
+    yield from owner_is_a_tag(fleet.owner)
+    yield from _image_is_near(environment, fleet)
+    if isinstance(fleet, InferenceFleet):
+        yield from _speaks_tls(environment, fleet)
+        yield from _lies_in_two_zones(environment)
+        yield from _asks_for_a_path(fleet)
+
+
+def owner_is_a_tag(owner: str) -> Iterator[Diagnostic]:
+    """The owner is a tag of everything that is deployed: EC2 refuses a launch template with another one."""
+    if not _TAG_VALUE.fullmatch(owner) or not owner.strip():
+        yield refuse(
+            "not-a-tag",
+            "owner",
+            owner[:80],
+            "it cannot be the value of a tag",
+            "use 1 to 256 letters, digits, spaces and + - = . _ : / @",
+        )
+
+
+def _image_is_near(environment: Environment, fleet: Fleet) -> Iterator[Diagnostic]:
+    serves = isinstance(fleet, InferenceFleet)
+    image = fleet.endpoint.container_image if isinstance(fleet, InferenceFleet) else fleet.container_image
+    path = "endpoint.container_image" if serves else "container_image"
+    if not image.strip():
+        yield refuse("image-missing", path, "", "no image is named", "give an image's address, with its tag")
+        return
+    registry = _REGISTRY.match(image)
+    if registry and registry["region"] != environment.region:
+        # Amazon ECR pricing: data between regions is billed, and a Neuron image is 15 to 20 GB on every node.
+        yield warn(
+            "image-of-another-region",
+            path,
+            image,
+            f"every node pulls the image from {registry['region']}",
+            f"replicate it to {environment.region}",
+        )
+    tag = image.rpartition("/")[2].partition(":")[2]
+    if "@" not in image and tag in ("", "latest"):
+        yield warn(
+            "image-not-pinned",
+            path,
+            image,
+            "two nodes that start on different days may run different images",
+            "name a tag that is never moved, or a digest",
+        )
+
+
+def _speaks_tls(environment: Environment, fleet: InferenceFleet) -> Iterator[Diagnostic]:
+    path, arn = "endpoint.certificate_arn", fleet.endpoint.certificate_arn
+    if arn is None:
+        if not environment.plain_http:
+            yield refuse(
+                "endpoint-without-tls",
+                path,
+                "",
+                "missing: the endpoint would speak plain HTTP",
+                "give the certificate's ARN, or set plain_http: true in an environment that nothing outside can reach",
+            )
+        return
+    found = _CERTIFICATE.fullmatch(arn)
+    if found is None:
+        form = f"arn:aws:acm:{environment.region}:{environment.account}:certificate/…"
+        yield refuse("not-a-certificate", path, arn, "it is not the ARN of a certificate in ACM", f"give {form}")
+    elif (found["region"], found["account"]) != (environment.region, environment.account):
+        # Elastic Load Balancing user guide: a certificate is of the load balancer's own region and account.
+        yield refuse(
+            "certificate-elsewhere",
+            path,
+            arn,
+            f"the certificate is in {found['account']}, {found['region']}",
+            f"request one in {environment.account}, {environment.region}",
+        )
+
+
+def _lies_in_two_zones(environment: Environment) -> Iterator[Diagnostic]:
+    # Elastic Load Balancing user guide: an Application Load Balancer needs subnets in two zones or more.
+    zones = environment.network.availability_zones
+    if len(zones) < 2:
+        yield refuse(
+            "endpoint-in-one-zone",
+            "endpoint",
+            ", ".join(zones),
+            "its load balancer needs two zones, and network.availability_zones has one",
+            "add a second zone there; nodes are only launched in zones that offer their type",
+        )
+
+
+def _asks_for_a_path(fleet: InferenceFleet) -> Iterator[Diagnostic]:
+    # Elastic Load Balancing API, HealthCheckPath: 1 to 1,024 characters, and an HTTP path starts with a slash.
+    path = fleet.endpoint.health_path
+    if not path.startswith("/") or len(path) > 1024 or not path.isprintable() or " " in path:
+        yield refuse("not-a-path", "endpoint.health_path", path[:80], "it is not an HTTP path", "write it as /health")

@@ -1,0 +1,68 @@
+"""Which network interfaces a node gets: both layouts of EFA over network cards, and when there is EFA at all."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from fleet.fleet_spec import EfaLayout, FleetSpec, Purpose
+from fleet.instances import InstanceType
+
+
+class InterfaceType(StrEnum):
+    """EC2's names: ``efa`` carries IP and EFA traffic, ``efa-only`` EFA traffic alone, and has no IP address."""
+
+    INTERFACE = "interface"
+    EFA = "efa"
+    EFA_ONLY = "efa-only"
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkInterface:
+    """One interface of a launch template."""
+
+    network_card: int
+    device: int
+    kind: InterfaceType
+
+    @property
+    def addresses(self) -> int:
+        """Private IP addresses that it takes from its subnet."""
+        return 0 if self.kind is InterfaceType.EFA_ONLY else 1
+
+
+PLAIN: Final = (NetworkInterface(network_card=0, device=0, kind=InterfaceType.INTERFACE),)
+
+
+def uses_efa(spec: FleetSpec, known: InstanceType) -> bool:
+    """As asked for; else where the type has it and the fleet trains on several nodes."""
+    if spec.efa is not None:
+        return spec.efa and bool(known.efa_interfaces)
+    return bool(known.efa_interfaces) and spec.purpose is Purpose.TRAINING and spec.nodes > 1
+
+
+def network_interfaces(known: InstanceType, layout: EfaLayout = EfaLayout.EFA) -> tuple[NetworkInterface, ...]:
+    """One EFA interface on every network card of the type, which must have EFA."""
+    return tuple(_one_address(known) if layout is EfaLayout.EFA_ONLY else _efa_everywhere(known))
+
+
+def _efa_everywhere(known: InstanceType) -> Iterator[NetworkInterface]:
+    """As the Neuron documentation and AWS's own trn2 template (aws-neuron-eks-samples) lay them out.
+
+    Card 0 holds the primary interface at device 0. Further cards use device 1, because device 0 of an instance is
+    its primary interface; a card with room for a single interface has only device 0 (AWS ParallelCluster's rule).
+    """
+    further = 0 if known.enis_per_card == 1 else 1
+    for card in range(known.efa_interfaces):
+        yield NetworkInterface(network_card=card, device=further if card else 0, kind=InterfaceType.EFA)
+
+
+def _one_address(known: InstanceType) -> Iterator[NetworkInterface]:
+    """As the EC2 user guide lays them out (EFA on accelerated instance types): one IP address for the whole node.
+
+    An ``efa-only`` interface cannot be the primary one, so card 0 holds two interfaces; every Neuron type with EFA
+    has room for two on a card. AWS shows this layout for GPU types, not for Trainium: it is untested there.
+    """
+    yield NetworkInterface(network_card=0, device=0, kind=InterfaceType.INTERFACE)
+    for card in range(known.efa_interfaces):
+        yield NetworkInterface(network_card=card, device=0 if card else 1, kind=InterfaceType.EFA_ONLY)

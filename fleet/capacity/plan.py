@@ -1,0 +1,95 @@
+"""From what somebody asks for to what EC2 must be told: network interfaces, market, reservation, placement."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fleet.capacity.interfaces import PLAIN, NetworkInterface, network_interfaces, uses_efa
+from fleet.capacity.rules import diagnose_fleet
+from fleet.capacity.zones import offering_zones
+from fleet.diagnostics import Diagnostic
+from fleet.fleet_spec import FleetSpec, MarketKind, Purpose
+from fleet.instances import InstanceType, Price, instance_type
+from fleet.prices import price_for
+
+
+class FleetRefusedError(ValueError):
+    """A fleet that cannot be built; ``diagnostics`` say why, one line each."""
+
+    def __init__(self, fleet: str, diagnostics: tuple[Diagnostic, ...]) -> None:
+        """Keep the errors among ``diagnostics``."""
+        self.diagnostics = tuple(diagnostic for diagnostic in diagnostics if diagnostic.is_error)
+        super().__init__("\n".join(f"fleet {fleet}: {diagnostic}" for diagnostic in self.diagnostics))
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPlan:
+    """What a launch template, a placement group and a reservation are made from."""
+
+    instance_type: InstanceType
+    network_interfaces: tuple[NetworkInterface, ...]
+    market_type: str | None
+    """EC2's MarketType: capacity-block, spot, or None for on-demand and reservations of it."""
+    reservation_id: str | None
+    """An existing reservation to launch into."""
+    reservation_group: str | None
+    """ARN of a resource group of reservations to launch into."""
+    creates_reservation: bool
+    reserved_instances: int
+    """Instances of the reservation that is created; 0 where none is."""
+    placement_group: bool
+    """Whether a cluster placement group is created for the nodes, and for the reservation that is created."""
+    placement_group_name: str | None
+    """An existing placement group to launch into."""
+    uses_efa: bool
+    has_peers: bool
+    """Whether nodes talk to each other: their security group must allow all traffic from and to itself."""
+    zone_ids: tuple[str, ...]
+    """The zones, by id, of those asked for that offer the type."""
+    price: Price | None
+    notes: tuple[Diagnostic, ...]
+
+    @property
+    def addresses_per_node(self) -> int:
+        """Private IP addresses that one node takes from its subnet."""
+        return sum(interface.addresses for interface in self.network_interfaces)
+
+
+def compile_fleet(spec: FleetSpec, *, now: datetime | None = None) -> LaunchPlan:
+    """The plan for ``spec``; with ``now``, its notes also say what has ended.
+
+    Raises:
+        FleetRefusedError: it cannot be built; ``fleet.capacity.diagnose_fleet`` gives the same without raising.
+    """
+    diagnostics = diagnose_fleet(spec, now=now)
+    if any(diagnostic.is_error for diagnostic in diagnostics):
+        raise FleetRefusedError(spec.name, diagnostics)
+    known = instance_type(spec.instance_type)
+    efa = uses_efa(spec, known)
+    creates = spec.market is MarketKind.RESERVATION and not spec.reserved.exists
+    return LaunchPlan(
+        instance_type=known,
+        network_interfaces=network_interfaces(known, spec.efa_layout) if efa else PLAIN,
+        market_type=spec.market.value if spec.market in (MarketKind.CAPACITY_BLOCK, MarketKind.SPOT) else None,
+        reservation_id=spec.reserved.reservation_id,
+        reservation_group=spec.reserved.resource_group,
+        creates_reservation=creates,
+        reserved_instances=(spec.reserved.instances or spec.nodes) if creates else 0,
+        placement_group=_creates_placement_group(spec, efa=efa),
+        placement_group_name=spec.reserved.placement_group,
+        uses_efa=efa,
+        has_peers=efa or (spec.purpose is Purpose.TRAINING and spec.nodes > 1),
+        zone_ids=offering_zones(spec, known),
+        price=price_for(known, spec.region, spec.market),
+        notes=diagnostics,
+    )
+
+
+def _creates_placement_group(spec: FleetSpec, *, efa: bool) -> bool:
+    # A Capacity Block is already placed close together, and a group on top of it, or on top of an existing
+    # reservation that is not in the group, answers InsufficientInstanceCapacity. A reservation that is created here
+    # is created inside the group.
+    if spec.market is MarketKind.CAPACITY_BLOCK or spec.reserved.exists:
+        return False
+    if spec.placement_group is not None:
+        return spec.placement_group
+    return spec.purpose is Purpose.TRAINING and (efa or spec.nodes > 1)

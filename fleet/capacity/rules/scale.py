@@ -1,0 +1,97 @@
+"""What changes with size: groups of one core, UltraServers, UltraClusters, and the largest job."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from fleet.capacity.rules.case import Case, Rule
+from fleet.diagnostics import Diagnostic, note, refuse, warn
+from fleet.instances import TENSOR_ENGINE_PEAK_TFLOPS
+
+NODES_PER_ULTRASERVER: Final = 4
+ULTRACLUSTER_NODES: Final = 100
+MOST_NODES_OF_A_JOB: Final = 1000
+
+
+def cores_can_be_grouped(case: Case) -> Iterator[Diagnostic]:
+    """Neuron documentation, Logical NeuronCore configuration: 1 and 2, on Trainium2 and later only."""
+    supported = case.known.accelerator.lnc_supported
+    if case.spec.lnc is not None and case.spec.lnc not in supported:
+        allowed = " or ".join(map(str, supported)) or "none"
+        yield refuse(
+            "lnc-unsupported",
+            "lnc",
+            case.spec.lnc,
+            f"{case.known.name} cannot group cores so",
+            f"allowed: {allowed}",
+        )
+
+
+def utilization_has_a_peak(case: Case) -> Iterator[Diagnostic]:
+    """Tensor-engine utilization is measured against a documented peak; without one there is none."""
+    version, dtype = case.known.accelerator.neuroncore_version, case.spec.software.dtype
+    if version is not None and dtype is not None and dtype not in TENSOR_ENGINE_PEAK_TFLOPS.get(version, {}):
+        yield warn(
+            "no-tensor-peak",
+            "dtype",
+            dtype,
+            f"no {dtype} peak of NeuronCore-{version} is documented: tensor-engine utilization will be absent",
+            "watch core utilization instead: set reports_flops: false",
+        )
+
+
+def ultraservers_are_whole(case: Case) -> Iterator[Diagnostic]:
+    """Neuron documentation, Trn2 UltraServer: 4 trn2u.48xlarge joined by NeuronLink.
+
+    A Capacity Block of UltraServers is sold by the UltraServer (AWS ParallelCluster, UltraserverCapacityBlockSize).
+    """
+    if case.known.family != "trn2u":
+        return
+    if case.spec.nodes % NODES_PER_ULTRASERVER:
+        whole = f"{case.spec.nodes} nodes are not a whole number of UltraServers of {NODES_PER_ULTRASERVER}"
+        fix = f"use {-(-case.spec.nodes // NODES_PER_ULTRASERVER) * NODES_PER_ULTRASERVER} nodes"
+        if case.is_block:
+            yield refuse("ultraserver-block-size", "nodes", case.spec.nodes, whole, fix)
+        else:
+            yield warn("ultraserver-partial", "nodes", case.spec.nodes, whole, fix)
+    yield note(
+        "ultraserver",
+        "instance_type",
+        case.known.name,
+        "nodes of an UltraServer share NeuronLink, but AWS's operator that places jobs by it runs on EKS only: here a "
+        "job's ranks are spread over nodes without regard to it",
+        "order the ranks in the job by /sys/class/neuron_device/server_id",
+    )
+
+
+def ultracluster_is_arranged(case: Case) -> Iterator[Diagnostic]:
+    """EC2 user guide: a Capacity Block is placed inside an UltraCluster; other capacity of that size is arranged."""
+    if case.is_training and case.spec.nodes >= ULTRACLUSTER_NODES:
+        yield note(
+            "ultracluster",
+            "nodes",
+            case.spec.nodes,
+            f"{case.spec.nodes} nodes in one placement group need an UltraCluster's network, which is arranged with "
+            "AWS and not found by asking",
+            "reserve the capacity inside the placement group before anything else is deployed",
+        )
+
+
+def job_is_not_too_large(case: Case) -> Iterator[Diagnostic]:
+    """AWS Batch user guide, node groups: up to 1,000 nodes in a job, the default limit of an ECS cluster."""
+    if case.is_training and case.spec.nodes > MOST_NODES_OF_A_JOB:
+        yield warn(
+            "job-too-large",
+            "nodes",
+            case.spec.nodes,
+            f"AWS Batch runs a job on {MOST_NODES_OF_A_JOB} nodes at most, unless that limit is raised",
+            "ask AWS to raise the limit of instances in an ECS cluster, or make several fleets",
+        )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    cores_can_be_grouped,
+    utilization_has_a_peak,
+    ultraservers_are_whole,
+    ultracluster_is_arranged,
+    job_is_not_too_large,
+)
