@@ -8,6 +8,7 @@ from pydantic_core import ErrorDetails
 
 from environments import markets, model
 from fleet.diagnostics import Diagnostic, refuse
+from fleet.fleet_spec import MarketKind, Purpose
 
 # The last named part of a pydantic location, which for a union is the member's tag, against the model found there.
 _MODELS: Final[dict[str, type[BaseModel]]] = {
@@ -32,7 +33,13 @@ _FORMS: Final = {
     "region": "a region such as us-east-2",
     "name": "2 to 31 small letters, digits and dashes, starting with a letter",
     "reservation_id": "a reservation's id, such as cr-0a1b2c3d4e5f60718",
+    "resource_group": "a resource group's ARN, such as arn:aws:resource-groups:us-east-2:111122223333:group/trn1",
+    "neuron_sdk": 'a Neuron SDK in quotes, such as "2.28"',
+    "cidr": "an IPv4 network without host bits, such as 10.20.0.0/16",
 }
+for _moment in ("starts_at", "ends_at", "end_date"):
+    _FORMS[_moment] = "a moment with its time zone, such as 2026-12-18T11:30:00Z"
+_KINDS: Final = {"kind": tuple(MarketKind), "purpose": tuple(Purpose)}
 
 
 def explain(error: ValidationError, written: object) -> list[Diagnostic]:
@@ -68,18 +75,29 @@ def _explain_one(error: ErrorDetails, written: object) -> Diagnostic:
         case "extra_forbidden":
             return refuse("unknown-key", path, key, "unknown key", _nearest_key(key, location))
         case "missing":
-            return refuse("missing-key", path, "", "missing", f"it must be {_FORMS[key]}" if key in _FORMS else "")
+            return refuse("missing-key", path, "", "missing", _form(key))
         case "union_tag_not_found":
-            return refuse("missing-key", f"{path}.{_unquoted(context['discriminator'])}", "", "missing")
+            key = _unquoted(context["discriminator"])
+            return refuse("missing-key", f"{path}.{key}", "", "missing", _form(key))
         case "union_tag_invalid":
             return _unknown_kind(path, context)
-        case "value_error":
-            return refuse(code, path, "", str(context["error"]))
         case _:
-            fix = f"it must be {_FORMS[key]}" if key in _FORMS else _lower(error["msg"])
-            value = error["input"]
-            shown = repr(value) if isinstance(value, str | int | float | bool) else f"a {type(value).__name__}"
-            return refuse(code, path, str(value), f"{shown} is not allowed", fix)
+            fix = _form(key) if key in _FORMS else _lower(error["msg"])
+            return refuse(code, path, _plain(error["input"]), f"{_quoted(error['input'])} is not allowed", fix)
+
+
+def _form(key: str) -> str:
+    if key in _KINDS:
+        return f"it must be one of {', '.join(_KINDS[key])}"
+    return f"it must be {_FORMS[key]}" if key in _FORMS else f"add {key}, as in environments/prod.yaml"
+
+
+def _quoted(value: object) -> str:
+    return repr(value) if isinstance(value, str) else _plain(value)
+
+
+def _plain(value: object) -> str:
+    return str(value) if isinstance(value, str | int | float) else f"a {type(value).__name__}"
 
 
 def _unknown_kind(path: str, context: dict[str, Any]) -> Diagnostic:

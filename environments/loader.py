@@ -14,6 +14,7 @@ from environments.rules import diagnose_environment
 from fleet.diagnostics import Diagnostic, refuse
 
 FOLDER: Final = Path(__file__).parent
+SYNTAX_FIX: Final = "quote text that has special characters, and check the indentation"
 
 
 class EnvironmentFileError(ValueError):
@@ -68,9 +69,11 @@ def _examine(path: Path, now: datetime | None = None) -> tuple[Environment | Non
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
     except OSError as error:
-        return None, [refuse("unreadable", "", path, f"cannot be read: {error.strerror}")]
+        return None, [
+            refuse("unreadable", "", path, f"cannot be read: {error.strerror}", "check the path, and who may read it")
+        ]
     except UnicodeDecodeError:
-        return None, [refuse("not-utf-8", "", path, "is not UTF-8 text")]
+        return None, [refuse("not-utf-8", "", path, "is not UTF-8 text", "save it as UTF-8")]
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         return None, [_syntax(error)]
     if not isinstance(content, dict):
@@ -94,7 +97,8 @@ def _syntax(error: Exception) -> Diagnostic:
     path = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
     if isinstance(error, RecursionError):
         problem = "is nested too deeply"
-    return refuse("yaml-syntax", path, "", problem or " ".join(str(error).split()))
+    text = problem or " ".join(str(error).split())
+    return refuse("yaml-syntax", path, "", text, SYNTAX_FIX)
 
 
 def _shown(path: Path) -> str:
@@ -104,6 +108,18 @@ def _shown(path: Path) -> str:
 
 class _StrictLoader(yaml.SafeLoader):
     """YAML's plain values only, and no key twice: PyYAML would silently keep the last."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
+        """The value at ``node``; one that its tag does not allow (``!!bool x``, 2026-13-45) is an error at its line."""
+        try:
+            value: object = super().construct_object(node, deep)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            kind = node.tag.rpartition(":")[2]
+            raise yaml.MarkedYAMLError(problem=f"this is no {kind}", problem_mark=node.start_mark) from error
+        if isinstance(value, int) and value.bit_length() > 64:
+            # Python refuses to write down an integer of thousands of digits, even to say that it is wrong.
+            raise yaml.MarkedYAMLError(problem="this number is too large", problem_mark=node.start_mark)
+        return value
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """The mapping at ``node``; a repeated key is an error at its line."""

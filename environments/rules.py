@@ -20,6 +20,7 @@ BLOCK_INSTANCES_OF_AN_ORGANIZATION: Final = 256
 def diagnose_environment(environment: Environment, *, now: datetime | None = None) -> Iterator[Diagnostic]:
     """Everything that is wrong with a well-formed environment, and notes; ``now``: see ``diagnose_fleet``."""
     yield from owner_is_a_tag(environment.owner)
+    yield from _names_differ(environment)
     yield from diagnose_network(environment)
     specs: dict[int, FleetSpec] = {}
     for index, fleet in enumerate(environment.fleets):
@@ -36,6 +37,15 @@ def diagnose_environment(environment: Environment, *, now: datetime | None = Non
     yield from _blocks_are_within_the_limit(specs)
     yield from _fits_its_stacks(environment)
     yield from _quotas(environment, specs)
+
+
+def _names_differ(environment: Environment) -> Iterator[Diagnostic]:
+    for name, times in Counter(fleet.name for fleet in environment.fleets).items():
+        if times > 1:
+            many = "two" if times == 2 else str(times)
+            yield refuse(
+                "fleet-name-twice", "fleets", name, f"{many} fleets are called {name}", "give each its own name"
+            )
 
 
 def _unknown_zone(environment: Environment, zone: str, place: str) -> Diagnostic:

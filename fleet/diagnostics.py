@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
+
+LONGEST: Final = 600
 
 
 class Severity(StrEnum):
@@ -39,14 +42,25 @@ class Diagnostic:
 
 def refuse(code: str, path: str, value: object, message: str, fix: str = "") -> Diagnostic:
     """An error: it cannot be built, or would never work."""
-    return Diagnostic(Severity.ERROR, code, path, str(value), message, fix)
+    return _made(Severity.ERROR, code, path, value, message, fix)
 
 
 def warn(code: str, path: str, value: object, message: str, fix: str) -> Diagnostic:
     """A warning: it can be built, and is seldom what somebody wants. What depends on today's date is never more."""
-    return Diagnostic(Severity.WARNING, code, path, str(value), message, fix)
+    return _made(Severity.WARNING, code, path, value, message, fix)
 
 
 def note(code: str, path: str, value: object, message: str, fix: str = "") -> Diagnostic:
     """A note."""
-    return Diagnostic(Severity.NOTE, code, path, str(value), message, fix)
+    return _made(Severity.NOTE, code, path, value, message, fix)
+
+
+def _made(severity: Severity, code: str, path: str, value: object, message: str, fix: str) -> Diagnostic:
+    # They quote what somebody wrote, which may hold anything, and are printed on one line and as JSON.
+    return Diagnostic(severity, code, _line(path), _line(str(value)), _line(message), _line(fix))
+
+
+def _line(text: str) -> str:
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -9,6 +9,7 @@ from environments import loader
 from environments.loader import EnvironmentFileError
 
 PROD = (loader.FOLDER / "prod.yaml").read_text(encoding="utf-8")
+SYNTAX = "quote text that has special characters, and check the indentation"
 
 
 def mistakes(folder: Path, text: str, name: str = "prod") -> list[str]:
@@ -45,9 +46,11 @@ MISTAKES = {
     ("kind: reservation", "kind: reservaton"): (
         "fleets[0].market.kind: 'reservaton' is not allowed; did you mean reservation?"
     ),
-    ("kind: reservation", "reservation_id: cr-11112222"): ("fleets[0].market.kind: missing"),
-    ("purpose: training", "owner2: x"): ("fleets[0].purpose: missing"),
-    ("    owner: frontier\n", ""): ("fleets[1].owner: missing"),
+    ("kind: reservation", "reservation_id: cr-11112222"): (
+        "fleets[0].market.kind: missing; it must be one of on-demand, spot, reservation, capacity-block"
+    ),
+    ("purpose: training", "owner2: x"): ("fleets[0].purpose: missing; it must be one of training, inference"),
+    ("    owner: frontier\n", ""): ("fleets[1].owner: missing; add owner, as in environments/prod.yaml"),
     ('"111122223333"', "111122223333"): (
         'account: 111122223333 is not allowed; it must be twelve digits in quotes, such as "111122223333"'
     ),
@@ -67,7 +70,7 @@ MISTAKES = {
         "fleets: two fleets are called trn1-pretrain; give each its own name"
     ),
     ("region: us-east-2\n", "region: us-east-2\nregion: us-east-2\n"): (
-        "line 5, column 1: the key region is here twice"
+        "line 5, column 1: the key region is here twice; " + SYNTAX
     ),
 }
 
@@ -107,12 +110,13 @@ def test_nodes_have_a_way_to_the_package_index(tmp_path: Path) -> None:
 NO_ENVIRONMENTS = {
     "": ("is empty; start from environments/dev.yaml"),
     "- prod": ("holds a list, not keys and values; start from environments/dev.yaml"),
-    "name: [": ("line 1, column 8: expected the node content, but found '<stream end>'"),
+    "name: [": ("line 1, column 8: expected the node content, but found '<stream end>'; " + SYNTAX),
     "a: !!python/object:os.system 1": (
-        "line 1, column 4: could not determine a constructor for the tag 'tag:yaml.org,2002:python/object:os.system'"
+        "line 1, column 4: could not determine a constructor for the tag 'tag:yaml.org,2002:python/object:os.system'; "
+        + SYNTAX
     ),
-    "[" * 3000: ("is nested too deeply"),
-    "? [a]\n: b": ("line 1, column 3: found unhashable key"),
+    "[" * 3000: ("is nested too deeply; " + SYNTAX),
+    "? [a]\n: b": ("line 1, column 3: found unhashable key; " + SYNTAX),
 }
 
 
