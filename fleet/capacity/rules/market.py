@@ -12,7 +12,18 @@ from fleet.prices import price_for
 def block_is_sold_here(case: Case) -> Iterator[Diagnostic]:
     """EC2 Capacity Blocks pricing page and user guide: which types are sold where. No inf2 size is."""
     spec, known = case.spec, case.known
-    if case.is_block and spec.region not in known.capacity_block_regions:
+    if not case.is_block or spec.region in known.capacity_block_regions:
+        return
+    if MarketKind.CAPACITY_BLOCK in known.usage_classes and not known.capacity_block_regions:
+        # DescribeInstanceTypes names the usage class, and no page names a region: UltraServers.
+        yield warn(
+            "capacity-block-unlisted",
+            "market.kind",
+            spec.market,
+            f"no list of regions that sell Capacity Blocks of {known.name} is known",
+            "look for an offer first: aws ec2 describe-capacity-block-offerings",
+        )
+    else:
         sold = ", ".join(sorted(known.capacity_block_regions)) or "no region"
         yield refuse(
             "no-capacity-block",

@@ -26,6 +26,7 @@ ULTRA = {
     "fleets.0.container_image": "training:ultra",
 }
 GROUP = "arn:aws:resource-groups:us-east-2:111122223333:group/trn1"
+BLOCK_MARKET = {"kind": "capacity-block", "reservation_id": "cr-11112222", "ends_at": "2026-12-18T11:30:00Z"}
 CERTIFICATE = "arn:aws:acm:us-west-2:111122223333:certificate/11111111-2222-3333-4444-555555555555"
 # The fleet that each table starts from is the only one of its file, so its path is fleets[0].
 TRAINING, BLOCK, SERVING = 0, 1, 2
@@ -151,7 +152,7 @@ SERVING_FLEETS: list[tuple[Changes, Severity, str, str]] = [
      WARNING, "reservation-in-one-zone", "market.reservation_id"),
     ({"market": {"kind": "spot"}}, WARNING, "endpoint-on-spot", "market.kind"),
     ({"instance_type": "trn1.32xlarge", "endpoint.devices_per_task": 16,
-      "market": {"kind": "capacity-block", "reservation_id": "cr-11112222", "ends_at": "2026-12-18T11:30:00Z"}},
+      "market": BLOCK_MARKET},
      WARNING, "endpoint-on-capacity-block", "market.kind"),
     ({"endpoint.devices_per_task": 13}, ERROR, "too-many-devices", "endpoint.devices_per_task"),
     ({"endpoint.tasks": 5}, ERROR, "too-many-tasks", "endpoint.tasks"),
@@ -203,6 +204,10 @@ ENVIRONMENTS: list[tuple[Changes, Severity, str, str]] = [
       "fleets.0.endpoint.devices_per_task": 16,
       "fleets.0.endpoint.certificate_arn": CERTIFICATE.replace("us-west-2", "ap-south-2")},
      ERROR, "no-spot", "fleets[0].market.kind"),
+    ({**ULTRA, "fleets": PROD["fleets"][:1], "fleets.0.market": BLOCK_MARKET},
+     WARNING, "capacity-block-unlisted", "fleets[0].market.kind"),
+    ({**ULTRA, "fleets": PROD["fleets"][:1], "fleets.0.market": BLOCK_MARKET, "fleets.0.nodes": 5},
+     ERROR, "ultraserver-block-size", "fleets[0].nodes"),
     ({**ULTRA, "fleets": PROD["fleets"][:1],
       "fleets.0.image_parameter": "/aws/service/neuron/dlami/base/amazon-linux-2023/latest/image_id"},
      ERROR, "image-not-in-region", "fleets[0].image_parameter"),
