@@ -39,25 +39,22 @@ class EfaLaunchTemplate(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, plan: LaunchPlan, node: Node) -> None:
         """Write ``plan`` down in EC2's terms. Security groups lie in the interfaces, as EC2 demands with several."""
         super().__init__(scope, construct_id)
-        self.template = ec2.CfnLaunchTemplate(
-            self,
-            "Template",
-            launch_template_data=ec2.CfnLaunchTemplate.LaunchTemplateDataProperty(
-                instance_type=plan.instance_type.name,
-                image_id=node.image_id,
-                iam_instance_profile=ec2.CfnLaunchTemplate.IamInstanceProfileProperty(arn=node.instance_profile_arn),
-                network_interfaces=[_interface(nic, node.security_group_ids) for nic in plan.network_interfaces],
-                block_device_mappings=[_root_volume()],
-                metadata_options=ec2.CfnLaunchTemplate.MetadataOptionsProperty(
-                    http_tokens="required", http_put_response_hop_limit=METADATA_HOP_LIMIT
-                ),
-                instance_market_options=_market(plan.market_type) if plan.market_type else None,
-                capacity_reservation_specification=_target(node.reservation_id, plan.reservation_group),
-                placement=_placement(node.placement_group_name) if node.placement_group_name else None,
-                user_data=Fn.base64(node.user_data),
-                tag_specifications=_tags(node.tags),
+        self._data = ec2.CfnLaunchTemplate.LaunchTemplateDataProperty(
+            instance_type=plan.instance_type.name,
+            image_id=node.image_id,
+            iam_instance_profile=ec2.CfnLaunchTemplate.IamInstanceProfileProperty(arn=node.instance_profile_arn),
+            network_interfaces=[_interface(nic, node.security_group_ids) for nic in plan.network_interfaces],
+            block_device_mappings=[_root_volume()],
+            metadata_options=ec2.CfnLaunchTemplate.MetadataOptionsProperty(
+                http_tokens="required", http_put_response_hop_limit=METADATA_HOP_LIMIT
             ),
+            instance_market_options=_market(plan.market_type) if plan.market_type else None,
+            capacity_reservation_specification=_target(node.reservation_id, plan.reservation_group),
+            placement=_placement(node.placement_group_name) if node.placement_group_name else None,
+            user_data=Fn.base64(node.user_data),
+            tag_specifications=_tags(node.tags),
         )
+        self.template = ec2.CfnLaunchTemplate(self, "Template", launch_template_data=self._data)
         # Whoever launches nodes refers to the latest version, and CloudFormation refuses to change an exported value
         # that is in use: the first change of a template would be its last. A weak reference is not exported.
         CrossStackReferences.of(self.template).produce(ReferenceStrength.WEAK)
@@ -68,7 +65,8 @@ class EfaLaunchTemplate(Construct):
 
         The reference to the latest version reads the same in every version, so it would not be.
         """
-        data = Stack.of(self).resolve(self.template.launch_template_data)
+        # As it was given: to ask the template for it would fetch every value of it over the bridge to Node again.
+        data = Stack.of(self).resolve(self._data)
         return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
