@@ -1,43 +1,14 @@
 """From a fleet as asked for to a launch plan, or to the reason why not."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
-from fleet.capacity import FleetRefusedError, InterfaceType, compile_fleet, diagnose_fleet, ladder, quotas_needed
-from fleet.capacity.peers import Direction, GroupRule, diagnose_peers
+from fleet.capacity import FleetRefusedError, InterfaceType, compile_fleet
 from fleet.capacity.zones import zone_id_prefix
-from fleet.fleet_spec import EfaLayout, FleetSpec, Framework, MarketKind, Purpose, Reserved, Software
-
-TRN1 = FleetSpec(
-    name="pretrain",
-    purpose=Purpose.TRAINING,
-    instance_type="trn1.32xlarge",
-    nodes=16,
-    region="us-east-2",
-    zone_ids=("use2-az3",),
-    market=MarketKind.ON_DEMAND,
-    availability_zone="us-east-2c",
-)
-BLOCK: dict[str, Any] = {
-    "market": MarketKind.CAPACITY_BLOCK,
-    "reserved": Reserved(reservation_id="cr-0a1b2c3d4e5f60718", ends_at=datetime(2026, 12, 18, 11, 30, tzinfo=UTC)),
-}
-INF2 = replace(
-    TRN1,
-    purpose=Purpose.INFERENCE,
-    instance_type="inf2.48xlarge",
-    zone_ids=("use2-az1", "use2-az2", "use2-az3"),
-    availability_zone=None,
-    devices_per_task=12,
-    tasks=16,
-)
-
-
-def errors(spec: FleetSpec) -> dict[str, str]:
-    return {diagnostic.code: diagnostic.path for diagnostic in diagnose_fleet(spec) if diagnostic.is_error}
+from fleet.fleet_spec import EfaLayout, FleetSpec, MarketKind, Reserved
+from tests.support.capacity import BLOCK, INF2, TRN1, errors
 
 
 @pytest.mark.parametrize(
@@ -189,132 +160,3 @@ def test_a_resource_group_of_reservations_is_a_target_of_its_own() -> None:
     group = "arn:aws:resource-groups:us-east-2:111122223333:group/trn1"
     plan = compile_fleet(replace(TRN1, market=MarketKind.RESERVATION, reserved=Reserved(resource_group=group)))
     assert (plan.reservation_group, plan.reservation_id, plan.creates_reservation) == (group, None, False)
-
-
-def test_what_has_ended_is_a_warning_for_a_date_and_nothing_without_one() -> None:
-    spec = replace(TRN1, **BLOCK)
-    # The block ends on 2026-12-18 at 11:30.
-    for day, code in {17: "capacity-block-ends-soon", 18: "capacity-block-ended", 16: None}.items():
-        found = diagnose_fleet(spec, now=datetime(2026, 12, day, 12, 0, tzinfo=UTC))
-        assert [diagnostic.code for diagnostic in found] == ([code] if code else [])
-        assert not any(diagnostic.is_error for diagnostic in found)
-    assert diagnose_fleet(spec) == ()
-    assert compile_fleet(spec, now=datetime(2027, 1, 1, tzinfo=UTC)).reservation_id
-
-
-@pytest.mark.parametrize(
-    ("starts", "sold"),
-    [
-        # The block ends on 2026-12-18 at 11:30.
-        ((12, 17, 11, 30), True),  # a day
-        ((12, 18, 3, 0), True),  # the rest of a day
-        ((12, 4, 11, 30), True),  # 14 days
-        ((12, 3, 11, 30), False),  # 15 days
-        ((12, 3, 20, 0), True),  # 14 days and 15.5 hours: bought as 14, starting at once
-        ((11, 27, 11, 30), True),  # 21 days
-        ((11, 26, 11, 30), False),  # 22 days
-        ((6, 19, 11, 30), True),  # 182 days: 11 of June, 31, 31, 30, 31, 30, 18 of December
-        ((6, 12, 11, 30), False),  # 189 days
-    ],
-)
-def test_a_block_lasts_days_or_weeks(starts: tuple[int, int, int, int], sold: bool) -> None:
-    month, day, hour, minute = starts
-    reserved = replace(BLOCK["reserved"], starts_at=datetime(2026, month, day, hour, minute, tzinfo=UTC))
-    refused = "capacity-block-duration" in errors(replace(TRN1, **{**BLOCK, "reserved": reserved}))
-    assert refused == (not sold)
-
-
-def test_dates_at_the_ends_of_the_calendar_are_judged_too() -> None:
-    for year, month, day in ((1, 1, 1), (9999, 12, 31)):
-        for hours in (-14, 14):
-            moment = datetime(year, month, day, tzinfo=timezone(timedelta(hours=hours)))
-            reserved = Reserved("cr-11112222", starts_at=moment, ends_at=moment)
-            for market in MarketKind:
-                diagnose_fleet(replace(TRN1, market=market, reserved=reserved), now=datetime.now(UTC))
-
-
-@pytest.mark.parametrize(
-    ("framework", "sdk", "image", "instance_type", "code"),
-    [
-        (Framework.NXD_INFERENCE, "2.28", "", "inf2.48xlarge", None),
-        (Framework.NXD_INFERENCE, "2.28.1", "", "inf2.48xlarge", None),
-        (Framework.NXD_INFERENCE, "2.29", "", "inf2.48xlarge", "sdk-dropped-type"),
-        (Framework.NXD_INFERENCE, None, "chat:1-sdk2.31.0-ubuntu24.04", "inf2.8xlarge", "sdk-dropped-type"),
-        (Framework.NXD_INFERENCE, None, "chat:1", "inf2.8xlarge", None),
-        (Framework.NXD_INFERENCE, "2.33", "", "trn2.48xlarge", None),
-        (Framework.NXD_INFERENCE, "2.34", "", "trn2.48xlarge", "framework-ended"),
-        (Framework.VLLM, None, "", "inf2.48xlarge", "vllm-needs-trn2"),
-        (Framework.VLLM, "2.32", "", "trn2.48xlarge", None),
-        (Framework.NXD_TRAINING, "2.31", "", "trn1.32xlarge", None),
-        (Framework.NXD_TRAINING, "2.32", "", "trn1.32xlarge", "framework-ended"),
-        (None, "2.20", "", "trn2.48xlarge", "sdk-before-type"),
-        (None, "9" * 5000, "x:sdk" + "9" * 5000, "trn2.48xlarge", None),
-    ],
-)
-def test_an_sdk_runs_the_frameworks_that_it_still_has_on_the_chips_that_it_still_knows(
-    framework: Framework | None, sdk: str | None, image: str, instance_type: str, code: str | None
-) -> None:
-    software = Software(neuron_sdk=sdk, framework=framework, container_image=image)
-    spec = replace(TRN1, instance_type=instance_type, zone_ids=("use2-az1", "use2-az3"), software=software)
-    assert list(errors(spec)) == ([code] if code else [])
-
-
-def test_a_training_fleet_tries_its_other_zones_and_then_its_other_types() -> None:
-    spec = replace(
-        TRN1,
-        instance_type="trn2.48xlarge",
-        zone_ids=("use2-az1",),
-        fallback_zone_ids=("use2-az2", "use2-az3"),
-        alternative_types=("trn1n.32xlarge", "trn1.32xlarge"),
-    )
-    # trn1 and trn1n are offered in use2-az3 only.
-    assert [(plan.instance_type.name, plan.zone_ids, len(plan.network_interfaces)) for plan in ladder(spec)] == [
-        ("trn2.48xlarge", ("use2-az1",), 16),
-        ("trn2.48xlarge", ("use2-az2",), 16),
-        ("trn2.48xlarge", ("use2-az3",), 16),
-        ("trn1n.32xlarge", ("use2-az3",), 16),
-        ("trn1.32xlarge", ("use2-az3",), 8),
-    ]
-
-
-def test_an_inference_fleet_tries_type_by_type_in_all_its_zones() -> None:
-    spec = replace(INF2, alternative_types=("inf2.24xlarge", "trn1.32xlarge"), devices_per_task=6)
-    assert [(plan.instance_type.name, plan.zone_ids) for plan in ladder(spec)] == [
-        ("inf2.48xlarge", INF2.zone_ids),
-        ("inf2.24xlarge", INF2.zone_ids),
-        ("trn1.32xlarge", ("use2-az3",)),
-    ]
-    # 12 devices are more than an inf2.24xlarge has: that rung cannot be built.
-    assert len(ladder(replace(spec, devices_per_task=12))) == 2
-
-
-def test_reserved_capacity_has_one_rung_and_a_refused_fleet_none() -> None:
-    assert len(ladder(replace(TRN1, market=MarketKind.RESERVATION, fallback_zone_ids=("use2-az3",)))) == 1
-    with pytest.raises(FleetRefusedError):
-        ladder(replace(TRN1, nodes=2, efa=True, instance_type="inf2.48xlarge"))
-
-
-def test_quotas_count_reservations_and_leave_blocks_out() -> None:
-    specs = [
-        TRN1,  # 16 x 128 vCPUs
-        replace(TRN1, market=MarketKind.RESERVATION, nodes=2, reserved=Reserved(instances=4)),  # 4 x 128
-        replace(TRN1, **BLOCK),
-        replace(INF2, market=MarketKind.SPOT),  # 16 x 192
-        replace(INF2, instance_type="inf2.xlarge", nodes=3),  # 3 x 4
-        replace(INF2, instance_type="inf3.xlarge"),
-    ]
-    assert [(need.code, need.name, need.vcpus) for need in quotas_needed(specs)] == [
-        ("L-1945791B", "Running On-Demand Inf instances", 12),
-        ("L-2C3B7624", "Running On-Demand Trn instances", 2560),
-        ("L-B5D1601B", "All Inf Spot Instance Requests", 3072),
-    ]
-
-
-def test_a_group_of_peers_allows_itself_in_both_directions() -> None:
-    inward, outward = (GroupRule(direction, "-1", "sg-1") for direction in Direction)
-    anywhere = GroupRule(Direction.OUT, "-1", "0.0.0.0/0")
-    tcp = GroupRule(Direction.OUT, "tcp", "sg-1")
-    assert list(diagnose_peers("sg-1", [inward, outward, anywhere])) == []
-    assert [found.code for found in diagnose_peers("sg-1", [inward, anywhere, tcp])] == ["efa-no-egress-of-peers"]
-    assert [found.code for found in diagnose_peers("sg-1", [outward])] == ["efa-no-ingress-of-peers"]
-    assert all(found.fix for found in diagnose_peers("sg-1", []))

@@ -1,0 +1,78 @@
+"""Rules about dates and software, at both sides of where they change their answer."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from fleet.capacity import compile_fleet, diagnose_fleet
+from fleet.fleet_spec import Framework, MarketKind, Reserved, Software
+from tests.support.capacity import BLOCK, TRN1, errors
+
+
+def test_what_has_ended_is_a_warning_for_a_date_and_nothing_without_one() -> None:
+    spec = replace(TRN1, **BLOCK)
+    # The block ends on 2026-12-18 at 11:30.
+    for day, code in {17: "capacity-block-ends-soon", 18: "capacity-block-ended", 16: None}.items():
+        found = diagnose_fleet(spec, now=datetime(2026, 12, day, 12, 0, tzinfo=UTC))
+        assert [diagnostic.code for diagnostic in found] == ([code] if code else [])
+        assert not any(diagnostic.is_error for diagnostic in found)
+    assert diagnose_fleet(spec) == ()
+    assert compile_fleet(spec, now=datetime(2027, 1, 1, tzinfo=UTC)).reservation_id
+
+
+@pytest.mark.parametrize(
+    ("starts", "sold"),
+    [
+        # The block ends on 2026-12-18 at 11:30.
+        ((12, 17, 11, 30), True),  # a day
+        ((12, 18, 3, 0), True),  # the rest of a day
+        ((12, 4, 11, 30), True),  # 14 days
+        ((12, 3, 11, 30), False),  # 15 days
+        ((12, 3, 20, 0), True),  # 14 days and 15.5 hours: bought as 14, starting at once
+        ((11, 27, 11, 30), True),  # 21 days
+        ((11, 26, 11, 30), False),  # 22 days
+        ((6, 19, 11, 30), True),  # 182 days: 11 of June, 31, 31, 30, 31, 30, 18 of December
+        ((6, 12, 11, 30), False),  # 189 days
+    ],
+)
+def test_a_block_lasts_days_or_weeks(starts: tuple[int, int, int, int], sold: bool) -> None:
+    month, day, hour, minute = starts
+    reserved = replace(BLOCK["reserved"], starts_at=datetime(2026, month, day, hour, minute, tzinfo=UTC))
+    refused = "capacity-block-duration" in errors(replace(TRN1, **{**BLOCK, "reserved": reserved}))
+    assert refused == (not sold)
+
+
+def test_dates_at_the_ends_of_the_calendar_are_judged_too() -> None:
+    for year, month, day in ((1, 1, 1), (9999, 12, 31)):
+        for hours in (-14, 14):
+            moment = datetime(year, month, day, tzinfo=timezone(timedelta(hours=hours)))
+            reserved = Reserved("cr-11112222", starts_at=moment, ends_at=moment)
+            for market in MarketKind:
+                diagnose_fleet(replace(TRN1, market=market, reserved=reserved), now=datetime.now(UTC))
+
+
+@pytest.mark.parametrize(
+    ("framework", "sdk", "image", "instance_type", "code"),
+    [
+        (Framework.NXD_INFERENCE, "2.28", "", "inf2.48xlarge", None),
+        (Framework.NXD_INFERENCE, "2.28.1", "", "inf2.48xlarge", None),
+        (Framework.NXD_INFERENCE, "2.29", "", "inf2.48xlarge", "sdk-dropped-type"),
+        (Framework.NXD_INFERENCE, None, "chat:1-sdk2.31.0-ubuntu24.04", "inf2.8xlarge", "sdk-dropped-type"),
+        (Framework.NXD_INFERENCE, None, "chat:1", "inf2.8xlarge", None),
+        (Framework.NXD_INFERENCE, "2.33", "", "trn2.48xlarge", None),
+        (Framework.NXD_INFERENCE, "2.34", "", "trn2.48xlarge", "framework-ended"),
+        (Framework.VLLM, None, "", "inf2.48xlarge", "vllm-needs-trn2"),
+        (Framework.VLLM, "2.32", "", "trn2.48xlarge", None),
+        (Framework.NXD_TRAINING, "2.31", "", "trn1.32xlarge", None),
+        (Framework.NXD_TRAINING, "2.32", "", "trn1.32xlarge", "framework-ended"),
+        (None, "2.20", "", "trn2.48xlarge", "sdk-before-type"),
+        (None, "9" * 5000, "x:sdk" + "9" * 5000, "trn2.48xlarge", None),
+    ],
+)
+def test_an_sdk_runs_the_frameworks_that_it_still_has_on_the_chips_that_it_still_knows(
+    framework: Framework | None, sdk: str | None, image: str, instance_type: str, code: str | None
+) -> None:
+    software = Software(neuron_sdk=sdk, framework=framework, container_image=image)
+    spec = replace(TRN1, instance_type=instance_type, zone_ids=("use2-az1", "use2-az3"), software=software)
+    assert list(errors(spec)) == ([code] if code else [])
