@@ -1,0 +1,69 @@
+"""What people are told of a block: a subject and a body each."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from fleet.blocks import offering
+from fleet.blocks import post_mortem as accounts
+from fleet.blocks.life import BEFORE_END, TERMINATION, Block, Step
+from fleet.blocks.offering import Offering
+from fleet.blocks.post_mortem import NodeMinutes
+from fleet.blocks.purchase import Request
+
+Text = tuple[str, str]
+_OFFERS_SHOWN = 3
+
+
+def not_bought(request: Request) -> Text:
+    """EC2 refused the purchase."""
+    subject = f"{request.fleet}: the Capacity Block was not bought"
+    return subject, f"EC2 says: {request.reason}\nNothing was charged. Search again: fleet capacity search"
+
+
+def uncertain(request: Request) -> Text:
+    """It is not known whether anything was bought."""
+    return (
+        f"{request.fleet}: look whether a Capacity Block was bought",
+        f"Request {request.request_id}: {request.reason}",
+    )
+
+
+def ending(block: Block, step: Step) -> Text:
+    """The block ends soon."""
+    hours = BEFORE_END[step].total_seconds() / 3600
+    subject = f"{block.fleet}: Capacity Block {block.reservation_id} ends in {hours:g} h"
+    body = (
+        f"It ends at {_utc(block.end)}; EC2 begins to terminate its {block.instances} instances at "
+        f"{_utc(block.end - TERMINATION)}.\nJobs are asked for a checkpoint at "
+        f"{_utc(block.end - BEFORE_END[Step.CHECKPOINT])} and stopped by {_utc(block.end - BEFORE_END[Step.STOP])}."
+    )
+    return subject, body
+
+
+def extension(block: Block, offers: Iterable[Offering]) -> Text:
+    """What the block could be extended by."""
+    subject = f"{block.fleet}: Capacity Block {block.reservation_id} can be extended until it ends at {_utc(block.end)}"
+    lines = [
+        f"until {_utc(offer.end)}: ${offer.fee_usd:,.2f}, ${offer.usd_per_instance_hour:.2f} an instance-hour"
+        for offer in offering.ranked(offers)[:_OFFERS_SHOWN]
+    ]
+    return subject, "\n".join(lines) if lines else "EC2 offers no extension now."
+
+
+def post_mortem(request: Request, block: Block, nodes: Iterable[NodeMinutes]) -> Text:
+    """What the block was worth."""
+    account = accounts.post_mortem(request.offering, nodes)
+    used = "not measured" if account.utilization_percent is None else f"{account.utilization_percent:.1f} %"
+    subject = f"{block.fleet}: Capacity Block {block.reservation_id} is over; ${account.wasted_usd:,.2f} were wasted"
+    body = (
+        f"Paid: ${account.fee_usd:,.2f}, ${account.usd_per_instance_hour:.2f} an instance-hour\n"
+        f"Measured: {account.measured_percent:.1f} % of its instance-minutes\n"
+        f"Jobs ran in {account.running_percent:.1f} % of them\n"
+        f"Utilization while jobs ran: {used}\n"
+        f"Wasted: ${account.wasted_usd:,.2f}; not measured: ${account.unmeasured_usd:,.2f}"
+    )
+    return subject, body
+
+
+def _utc(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,51 @@
+"""What an offer costs by the core, and what a block was worth."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from fleet.blocks.offering import ranked
+from fleet.blocks.post_mortem import NodeMinutes, post_mortem
+from tests.support import block_world
+from tests.support.block_world import BEGIN
+
+# Two trn2.48xlarge for 24 hours at 1,700 USD: 1700 / 2 / 24 = 35.4167 USD an instance-hour, / 128 cores = 0.27669.
+TRN2 = block_world.request(BEGIN, 24).offering
+# One trn1.32xlarge for 24 hours at 228.768 USD: 9.532 USD an instance-hour, / 32 cores = 0.29788.
+TRN1 = replace(TRN2, offering_id="cbo-2", instance_type="trn1.32xlarge", instances=1, fee_usd=228.768)
+
+
+def test_the_price_by_core_hour_compares_types() -> None:
+    assert TRN2.usd_per_instance_hour == pytest.approx(35.41667)
+    assert TRN2.usd_per_core_hour == pytest.approx(0.276693, abs=1e-6)
+    assert TRN1.usd_per_core_hour == pytest.approx(0.297875)
+
+
+def test_the_cheapest_core_comes_first_and_of_two_equals_the_earlier() -> None:
+    later = replace(TRN2, offering_id="cbo-3", start=TRN2.start + timedelta(hours=1), end=TRN2.end + timedelta(hours=1))
+
+    assert ranked([TRN1, later, TRN2]) == (TRN2, later, TRN1)
+
+
+def test_the_account_keeps_what_was_not_measured_apart_from_what_was_wasted() -> None:
+    # 2 x 1440 = 2880 instance-minutes, of which 1000 + 800 = 1800 were measured: 62.5 %. Jobs ran in 600 + 400.
+    nodes = [NodeMinutes("i-1", 1000, 600, 40.0, 120.0), NodeMinutes("i-2", 800, 400, 20.0, 200.0)]
+
+    account = post_mortem(TRN2, nodes)
+
+    assert account.measured_percent == pytest.approx(62.5)
+    assert account.running_percent == pytest.approx(100 * 1000 / 2880)
+    # (40 x 600 + 20 x 400) / 1000
+    assert account.utilization_percent == pytest.approx(32.0)
+    assert account.wasted_usd == pytest.approx(320.0)
+    # 1080 minutes at 35.41667 / 60
+    assert account.unmeasured_usd == pytest.approx(637.5)
+
+
+def test_without_a_measured_minute_utilization_is_unknown_and_nothing_is_called_wasted() -> None:
+    account = post_mortem(TRN2, [])
+
+    assert account.utilization_percent is None
+    assert account.wasted_usd == 0
+    assert account.unmeasured_usd == pytest.approx(1700.0)
