@@ -44,6 +44,8 @@ BEFORE_END: Final = {
     Step.STOP: JOBS_END,
     Step.POST_MORTEM: timedelta(0),
 }
+# Due at every look while its time lasts: a deployment in between may have set the fleet's size back.
+KEPT_UP: Final = frozenset({Step.SCALE_UP})
 # A later step of the same kind makes the earlier one pointless.
 _REPLACED_BY: Final = {
     Step.SCALE_UP: Step.DRAIN,

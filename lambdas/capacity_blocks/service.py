@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from fleet.blocks import purchase
-from fleet.blocks.life import Block, Step, due, key
+from fleet.blocks.life import KEPT_UP, Block, Step, due, key
 from fleet.blocks.purchase import Request, Status
 from lambdas.capacity_blocks import reports
 from lambdas.capacity_blocks.ports import (
@@ -92,6 +92,8 @@ def _live(world: World, record: Record, now: datetime) -> None:
         raise LookupError(f"EC2 does not show Capacity Block {request.reservation_id}")
     for step in due(block, record.done, now):
         _do(world, step, request, block)
+        if step in KEPT_UP:
+            continue
         record = world.store.write(replace(record, done=record.done | {key(step, block)}))
 
 

@@ -35,7 +35,9 @@ def test_a_first_look_that_comes_late_takes_the_steps_that_still_make_sense(
 
 
 def test_what_was_done_is_not_due_again() -> None:
-    assert due(BLOCK, done(Step.SCALE_UP), END - timedelta(hours=70)) == ()
+    day_before = END - timedelta(hours=24)
+
+    assert due(BLOCK, done(Step.PROPOSE_EXTENSION), day_before) == (Step.SCALE_UP, Step.TICKET_DAY)
 
 
 def test_nothing_is_scaled_up_before_the_capacity_is_there() -> None:
