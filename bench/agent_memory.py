@@ -59,6 +59,8 @@ def measure(reports: int) -> tuple[list[float], int]:
             "AWS_ENDPOINT_URL": endpoint.url,
             "AWS_ACCESS_KEY_ID": "bench",
             "AWS_SECRET_ACCESS_KEY": "bench",
+            # As the agent's unit has it: what one thread frees, the next one uses.
+            "MALLOC_ARENA_MAX": "1",
         }
         command = [sys.executable, "-m", "bench.agent_memory", folder, str(reports)]
         output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout
