@@ -1,0 +1,203 @@
+"""From the monitor's lines to one batch a minute. No clock, no process, no network: it is told what time it is.
+
+The same pipeline runs on the node, in the simulation and behind ``fleet-agent inspect``.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from agents.collectors.collector import Contribution, Evidence
+from agents.collectors.jobs.job import Job
+from agents.collectors.neuron_monitor import ecc, node_sample
+from agents.collectors.neuron_monitor import layout as node_layout
+from agents.collectors.seen_error import combined, worst
+from agents.config import AgentConfig
+from agents.minute.batch import Node, NodeMinute, SelfFigures
+from agents.minute.job_shares import claims, judged, shares, wasted_by_all, workload
+from agents.minute.minute import Figures, Minute, Reading
+from agents.minute.problems import problems
+from agents.minute.sight import Sight
+from agents.monitor.decode.parse import UnreadableLineError, parse
+from agents.monitor.decode.report import Hardware, Report
+from fleet.hardware_errors import Action
+from fleet.node_state import Memory, NodeState, Observation, decide
+
+# What these ask for has to happen before the node works again.
+_LASTING: Final = (Action.REBOOT, Action.REPLACE)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the collectors saw besides neuron-monitor. ``monitor`` is why the monitor is down."""
+
+    collected: Contribution = field(default_factory=Contribution)
+    monitor: str | None = None
+
+
+class Pipeline:
+    """Holds what outlives a minute: the node's state memory, error counters, the last report.
+
+    ``jobs`` and ``evidence`` are as last seen.
+    """
+
+    def __init__(  # noqa: PLR0913 - keyword-only beyond the third, each with a default
+        self,
+        config: AgentConfig,
+        node: str,
+        started: float,
+        *,
+        boot_id: str = "",
+        rate_seconds: float | None = None,
+        memory: Memory | None = None,
+        errors: ecc.EccWatch | None = None,
+    ) -> None:
+        """Rates of sections shorter than half of ``rate_seconds`` (default: the period) are discarded."""
+        self._config = config
+        self._node = node
+        self._boot_id = boot_id
+        self._rate_seconds = rate_seconds or config.period_seconds
+        self._sight = Sight(started, config.period_seconds)
+        self._report: Report | None = None
+        self._hardware = Hardware()
+        self._ecc = errors or ecc.EccWatch()
+        self._memory = memory or Memory()
+        self._minute = Minute()
+        self._last: Figures | None = None
+        self.jobs: tuple[Job, ...] = ()
+        self.evidence = Evidence()
+        self._last_ids: tuple[str, ...] = ()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Host pids of the minute's runtimes, the one with the most cores first, those that have ended last."""
+        latest = self._minute.latest or self._last
+        if latest is None:
+            return ()
+        pids = dict.fromkeys(pid for pid, _ in latest.runtimes)
+        by_cores = sorted(pids, key=lambda pid: -latest.cores_by_pid.get(pid, 0))
+        return tuple(dict.fromkeys((*by_cores, *sorted(self._minute.pids))))
+
+    @property
+    def name(self) -> str:
+        """The node: as configured or found, else as the report says."""
+        return self._node or (self._report.instance_id if self._report else None) or "unknown"
+
+    def published(self) -> None:
+        """What was closed is safe on disk: remember the error counters of the devices as they are."""
+        self._ecc.keep()
+
+    def line(self, data: bytes, now: float) -> Reading | None:
+        """Take in one line; None when it cannot be read, which is counted and never fatal."""
+        try:
+            report = parse(data)
+        except UnreadableLineError as error:
+            self.unreadable(f"{error} ({len(data)} bytes)")
+            return None
+        if report.hardware.devices:
+            self._hardware = report.hardware
+        self._report = report
+        sample = node_sample.sample(report, self._layout(), self._rate_seconds)
+        errors = (*self._ecc.new_errors(report.ecc or ()), *ecc.from_executions(sample.errors))
+        reading = Reading(now, sample, errors, replace(report, runtimes=()))
+        self._add(reading)
+        return reading
+
+    def unreadable(self, why: str) -> None:
+        """Count a line that is not a report."""
+        self._sight.saw_unreadable(why)
+
+    def clock_went_forward(self, seconds: float) -> None:
+        """Nobody lived through these ``seconds``: the last report is no older for them."""
+        self._sight.clock_went_forward(seconds)
+
+    def restore(self, reading: Reading) -> None:
+        """Take in a report that an agent before this one took in; its errors are not found a second time."""
+        self._ecc.new_errors(reading.report.ecc or ())
+        if reading.report.hardware.devices:
+            self._hardware = reading.report.hardware
+        self._add(reading)
+
+    def _add(self, reading: Reading) -> None:
+        self._report = reading.report
+        self._sight.saw(reading)
+        self._minute.add(reading.sample, reading.report.ecc, reading.errors)
+
+    def close(self, minute: int, now: float, seq: int, around: Surroundings, own: SelfFigures) -> NodeMinute:
+        """End the minute that began at ``minute``. ``own.report_age_seconds`` is filled in here."""
+        self._sight.is_now(now)
+        figures, seen = self._figures(), around.collected
+        self.evidence = Evidence(seen.draining, seen.compiling, seen.checkpoint)
+        found, notes = claims(self._jobs(around), frozenset(self.pids), figures.holders, is_held=figures.is_held)
+        blind = figures.blind or self._sight.blind(now, around.monitor)
+        if blind is None and found and figures.nothing_ran:
+            # Nothing ran for a job without a process: that is known, and a hang to whoever waits for it.
+            figures = replace(figures, completed=0)
+        job, memory = judged(found, self._memory, self._last_ids)
+        verdict = decide(_observation(minute, figures, around, job, blind), memory)
+        self._memory = verdict.memory
+        node, state = self._describe(), verdict.state
+        jobs = () if state is NodeState.NO_JOB else shares(found, self._minute, figures, state, node)
+        reported, strays = workload(around.collected.job_metrics, [share.job.job_id for share in jobs])
+        entry = NodeMinute(
+            node=node,
+            minute=minute,
+            seq=seq,
+            figures=figures,
+            verdict=verdict,
+            jobs=jobs,
+            workload=reported,
+            wasted_usd_per_hour=wasted_by_all(jobs, figures, state, self._config),
+            own=replace(own, report_age_seconds=self._sight.age(now)),
+            problems=(*problems(figures, around.collected, around.monitor, self._sight, node), *notes, *strays),
+            collected=around.collected,
+        )
+        self._minute, self._sight.unreadable, self._last = Minute(), 0, figures
+        self._last_ids = tuple(claim.job.job_id for claim in found)
+        return entry
+
+    def _figures(self) -> Figures:
+        figures = self._minute.figures(self._layout())
+        if figures.reports or self._last is None:
+            return figures
+        # A minute between two reports: who holds the cores is as last seen, what they did is not known.
+        return replace(
+            figures,
+            allocated=self._last.allocated,
+            runtimes=self._last.runtimes,
+            cores_by_pid=self._last.cores_by_pid,
+            holders=self._last.holders,
+        )
+
+    def _layout(self) -> node_layout.Layout:
+        return node_layout.of(self._hardware, self._instance_type(), self._config.dtype, self._config.lnc)
+
+    def _instance_type(self) -> str | None:
+        return self._config.instance_type or (self._report.instance_type if self._report else None)
+
+    def _describe(self) -> Node:
+        zone = self._report.availability_zone if self._report else None
+        return Node(self._config, self.name, self._instance_type(), zone, self._boot_id, self._layout())
+
+    def _jobs(self, around: Surroundings) -> tuple[Job, ...]:
+        # When nobody could look for jobs, they are as last seen: a job that lost its name would start anew.
+        if around.collected.jobs is not None:
+            self.jobs = around.collected.jobs
+        return self.jobs
+
+
+def _observation(
+    minute: int, figures: Figures, around: Surroundings, job: str | None, blind: str | None
+) -> Observation:
+    errors = combined((*figures.hardware_errors, *around.collected.hardware_errors))
+    return Observation(
+        at=float(minute),
+        blind=blind,
+        fault=worst(error for error in errors if error.action in _LASTING),
+        passing_fault=worst(errors),
+        draining=around.collected.draining,
+        holds_cores=figures.is_held,
+        job=job,
+        compiling=around.collected.compiling,
+        completed=figures.completed,
+        checkpoint=around.collected.checkpoint,
+    )
