@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import msgspec
 
-from agents.aggregate import metric_data
-from agents.batch import Datum, Event, SelfFigures, iso
 from agents.config import AgentConfig
-from agents.log_event import log_event
-from agents.monitor.parse import UnreadableLineError, parse
-from agents.monitor.report import Report
-from agents.pipeline import Pipeline, Surroundings
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import Datum, Event, SelfFigures, iso
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Pipeline, Surroundings
+from agents.monitor.decode.parse import UnreadableLineError, parse
+from agents.monitor.decode.report import Report
 from fleet.metrics import PERIOD_SECONDS
 
 # The shortest period of a section that was measured at all: first reports cover 0.5 to 0.7 ms.

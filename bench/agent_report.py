@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from agents.aggregate import metric_data
-from agents.batch import SelfFigures
 from agents.inspect import default_config
-from agents.log_event import log_event
-from agents.pipeline import Pipeline, Surroundings
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import SelfFigures
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Pipeline, Surroundings
 from tests.support import samples
 from tests.support.loaded_models import with_models
 

@@ -16,12 +16,12 @@ from typing import Any, Final
 
 import psutil
 
-from agents.aggregate import metric_data
-from agents.batch import NodeMinute, SelfFigures
-from agents.event_size import MOST_BYTES
 from agents.inspect import default_config
-from agents.log_event import log_event
-from agents.pipeline import Pipeline, Surroundings
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import NodeMinute, SelfFigures
+from agents.minute.event_size import MOST_BYTES
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Pipeline, Surroundings
 from tests.support import mutations, samples
 
 START: Final = 1_795_230_000

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agents.collectors.job import Job
+from agents.collectors.jobs.job import Job
 from agents.collectors.seen_error import SeenError
 from fleet.metrics import Kind, MetricSpec
 

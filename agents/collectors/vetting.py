@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from agents.collectors.collector import Contribution, add
-from agents.collectors.job import dimension_value
+from agents.collectors.jobs.job import dimension_value
 from fleet.metrics import Kind, MetricSpec
 
 # Bytes of JSON that all collectors together may add to a log event: what the node itself says must fit beside it.

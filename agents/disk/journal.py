@@ -23,9 +23,9 @@ from typing import Final
 
 import msgspec
 
-from agents import durable_file
-from agents.collectors.job import Job
-from agents.minute import Reading
+from agents.collectors.jobs.job import Job
+from agents.disk import durable_file
+from agents.minute.minute import Reading
 
 logger = logging.getLogger(__name__)
 # Two minutes (a clock set back by less than one) of one-second reports of 128 cores, 12 KB each, with room.

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from agents.collectors.job import Job
-from agents.journal import Header, Journal, Unfinished
-from agents.minute import Reading
-from agents.sequence_file import SequenceFile
+from agents.collectors.jobs.job import Job
+from agents.disk.journal import Header, Journal, Unfinished
+from agents.disk.sequence_file import SequenceFile
+from agents.minute.minute import Reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from typing import Final
 
 import msgspec
 
-from agents.batch import Batch
-from agents.spooled import Dropped, Lane, Waiting
+from agents.disk.spooled import Dropped, Lane, Waiting
+from agents.minute.batch import Batch
 
 logger = logging.getLogger(__name__)
 # 72 hours are 4,320 log events, and 3 hours of metrics: 15 MB on a node of 128 cores (3.3 and 1.3 KB a batch).

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from agents import durable_file
+from agents.disk import durable_file
 from fleet.node_state import Memory
 
 logger = logging.getLogger(__name__)

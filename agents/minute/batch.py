@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
-from agents.collectors.layout import Layout
+from agents.collectors.jobs.job import Job
+from agents.collectors.neuron_monitor.layout import Layout
 from agents.collectors.seen_error import SeenError, combined
 from agents.config import AgentConfig
-from agents.minute import Figures
+from agents.minute.minute import Figures
 from fleet.metrics import MetricSpec
 from fleet.node_state import Verdict
 

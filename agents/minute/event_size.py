@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any, Final
 
-from agents.batch import Event
+from agents.minute.batch import Event
 
 # The service takes 1 MB, took a quarter of that for most of its life, and other shippers still do. A full node of
 # 128 cores needs about 6 KB, so only nonsense is ever cut, and it must not push other minutes out of the spool.

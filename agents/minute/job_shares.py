@@ -10,11 +10,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 
-from agents.batch import JobShare, Node
 from agents.collectors.collector import add
-from agents.collectors.job import UNATTRIBUTED, Job, unattributed
+from agents.collectors.jobs.job import UNATTRIBUTED, Job, unattributed
 from agents.config import AgentConfig
-from agents.minute import Figures, Minute
+from agents.minute.batch import JobShare, Node
+from agents.minute.minute import Figures, Minute
 from fleet.cost import split_usd, wasted_usd_per_hour
 from fleet.metrics import MetricSpec
 from fleet.node_state import NodeState

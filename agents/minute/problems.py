@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from agents.batch import Node
 from agents.collectors.collector import Contribution
-from agents.minute import Figures
+from agents.minute.batch import Node
+from agents.minute.minute import Figures
 
 _PIDS_SHOWN: Final = 8
 

@@ -1,11 +1,11 @@
 """A minute that an agent left when it was killed, closed by the agent after it."""
 
-from agents.aggregate import metric_data
-from agents.batch import Batch, NodeMinute, SelfFigures
 from agents.collectors.collector import Contribution
-from agents.journal import Unfinished
-from agents.log_event import log_event
-from agents.pipeline import Pipeline, Surroundings
+from agents.disk.journal import Unfinished
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import Batch, NodeMinute, SelfFigures
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Pipeline, Surroundings
 
 
 def close_unfinished(pipeline: Pipeline, unfinished: Unfinished) -> NodeMinute:

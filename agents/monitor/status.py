@@ -6,7 +6,7 @@ log event's ``state_reason`` has the sentence, and its ``monitor.status`` has th
 
 from enum import StrEnum
 
-from agents.monitor.report import Hardware
+from agents.monitor.decode.report import Hardware
 
 
 class MonitorStatus(StrEnum):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from agents.batch import Batch, Datum
+from agents.minute.batch import Batch, Datum
 from agents.sinks import aws
 from fleet.metrics import NAMESPACE
 

@@ -6,12 +6,13 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agents.batch import Batch
 from agents.collectors.collector import Contribution
+from agents.disk.spooled import Dropped
+from agents.minute.batch import Batch
 from agents.sinks.publisher import Publisher
 from agents.sinks.sender import InlineSender, Sender
 from agents.sinks.sink import Exporter
-from agents.spooled import Dropped
+from agents.status.health import SinkHealth
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,10 @@ class Delivery:
     def is_in_memory(self) -> bool:
         """Whether something waits that would not survive the agent."""
         return self._publisher.spool.waiting().in_memory > 0
+
+    def health(self) -> tuple[SinkHealth, ...]:
+        """For ``fleet-agent status``."""
+        return self._publisher.health()
 
     def figures(self) -> tuple[int, int, int]:
         """Bytes that wait; what was dropped and which calls were repeated since the last time."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-from agents.batch import Batch
+from agents.minute.batch import Batch
 from agents.sinks import aws
 from agents.sinks.sink import SinkRejectedError
 

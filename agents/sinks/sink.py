@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from agents.batch import Batch
+from agents.minute.batch import Batch
 
 
 class SinkError(Exception):

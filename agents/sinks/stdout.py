@@ -4,7 +4,7 @@ import json
 import sys
 from math import inf
 
-from agents.batch import Batch
+from agents.minute.batch import Batch
 
 
 class StdoutSink:

@@ -14,8 +14,8 @@ from typing import Final
 import msgspec
 
 from agents import VERSION
-from agents.batch import NodeMinute, iso
-from agents.health import CollectorHealth, MonitorHealth, SinkHealth
+from agents.minute.batch import NodeMinute, iso
+from agents.status.health import CollectorHealth, MonitorHealth, SinkHealth
 from fleet.metrics import PERIOD_SECONDS
 from fleet.node_state import NodeState
 

@@ -11,8 +11,8 @@ import typer
 from rich.console import Console, Group
 from rich.table import Table
 
-from agents.batch import iso
-from agents.status import STALE_AFTER, Status, StatusError, StatusFile
+from agents.minute.batch import iso
+from agents.status.status import STALE_AFTER, Status, StatusError, StatusFile
 
 HEALTHY: Final = 0
 NOT_RUNNING: Final = 1

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.aggregate import metric_data
-from agents.batch import NodeMinute, SelfFigures
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
-from agents.log_event import log_event
-from agents.pipeline import Pipeline, Surroundings
+from agents.collectors.jobs.job import Job
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import NodeMinute, SelfFigures
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Pipeline, Surroundings
 from fleet import metrics
 from fleet.metrics import CATALOGUE, Kind
 from fleet.node_state import NodeState

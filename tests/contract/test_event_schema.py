@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-import agents.log_event
-from agents.batch import NodeMinute
+import agents.minute.log_event
 from agents.collectors.collector import Contribution
-from agents.log_event import log_event
-from agents.pipeline import Pipeline, Surroundings
+from agents.minute.batch import NodeMinute
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Pipeline, Surroundings
 from fleet.hardware_errors import Action
 from fleet.node_state import NodeState
 from tests.support import agents as made
@@ -71,7 +71,7 @@ def test_the_schema_is_a_schema_and_says_what_everything_is() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
     assert all(entry.get("description") for entry in SCHEMA["properties"].values())
-    assert SCHEMA["properties"]["schema"]["const"] == agents.log_event.SCHEMA
+    assert SCHEMA["properties"]["schema"]["const"] == agents.minute.log_event.SCHEMA
     assert SCHEMA["properties"]["state"]["enum"] == [state.value for state in NodeState]
     error = SCHEMA["properties"]["hardware_errors"]["items"]["properties"]
     assert error["action"]["enum"] == [action.value for action in Action]

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from agents.journal import Journal
+from agents.disk.journal import Journal
 from tests.support import samples
 from tests.support.endpoint import Call, Endpoint, serving
 

@@ -4,9 +4,9 @@ import queue
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from agents.batch import NodeMinute, SelfFigures
 from agents.config import AgentConfig, PriceConfig
-from agents.pipeline import Pipeline, Surroundings
+from agents.minute.batch import NodeMinute, SelfFigures
+from agents.minute.pipeline import Pipeline, Surroundings
 from tests.support import samples
 from tests.support.samples import Json
 

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from agents.aggregate import metric_data
-from agents.batch import Batch, NodeMinute, SelfFigures
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
-from agents.log_event import log_event
-from agents.pipeline import Surroundings
+from agents.collectors.jobs.job import Job
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import Batch, NodeMinute, SelfFigures
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Surroundings
 from tests.support import agents, samples
 from tests.support.samples import Json, RuntimeSpec
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 
-from agents.batch import Datum
+from agents.minute.batch import Datum
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.emf_logs import EmfLogsSink
 from agents.sinks.sink import Sink

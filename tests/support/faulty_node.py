@@ -13,9 +13,9 @@ from typing import TypeVar
 import pytest
 
 from agents import assemble
-from agents.batch import Batch
-from agents.minute import Reading
-from agents.minutes import Minutes
+from agents.disk.minutes import Minutes
+from agents.minute.batch import Batch
+from agents.minute.minute import Reading
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from agents.sinks.publisher import Publisher
 from tests.support import agents, samples

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from agents.collectors.boot_memory import BootMemory
 from agents.collectors.collector import Contribution
-from agents.collectors.kernel_log import KernelLogCollector
+from agents.collectors.kernel_log.collector import KernelLogCollector
+from agents.collectors.reading.boot_memory import BootMemory
 
 
 def record(sequence: int, text: str) -> str:

@@ -2,10 +2,10 @@
 
 import random
 
-from agents.batch import NodeMinute, SelfFigures
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
-from agents.pipeline import Pipeline, Surroundings
+from agents.collectors.jobs.job import Job
+from agents.minute.batch import NodeMinute, SelfFigures
+from agents.minute.pipeline import Pipeline, Surroundings
 from fleet import metrics
 from tests.support import agents, samples
 from tests.support.samples import Json

@@ -10,8 +10,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from agents.collectors.boot_memory import BootMemory
 from agents.collectors.collector import Contribution
+from agents.collectors.reading.boot_memory import BootMemory
 from agents.collectors.sysfs.collector import SysfsCollector
 
 

@@ -3,7 +3,7 @@
 from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from agents.batch import Batch
+from agents.minute.batch import Batch
 from agents.sinks.prometheus.exporter import PrometheusExporter
 
 Labels = frozenset[tuple[str, str]]

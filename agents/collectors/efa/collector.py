@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.cumulative import CumulativeCounters
-from agents.collectors.efa_fallback import TcpFallback
-from agents.collectors.read_only import contents, whole_number
+from agents.collectors.efa.tcp_fallback import TcpFallback
+from agents.collectors.reading.cumulative import CumulativeCounters
+from agents.collectors.reading.read_only import contents, whole_number
 from fleet import metrics
 from fleet.metrics import MetricSpec
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from agents.collectors.cumulative import CumulativeCounters
-from agents.collectors.read_only import all_contents
+from agents.collectors.reading.cumulative import CumulativeCounters
+from agents.collectors.reading.read_only import all_contents
 
 _MIB: Final = 1024**2
 # Keep-alives and address handshakes of idle EFA endpoints stay far below.

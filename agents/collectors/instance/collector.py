@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.instance_metadata import InstanceMetadata, MetadataError
+from agents.collectors.instance.metadata import InstanceMetadata, MetadataError
 
 logger = logging.getLogger(__name__)
 # Below the pool's deadline, so that one slow answer does not cost the minute what the others say.

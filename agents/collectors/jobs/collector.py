@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from agents.collectors import identity, registrations
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.compilers import compiler_pids
-from agents.collectors.identity import Identity
-from agents.collectors.job import Job, dimension_value
-from agents.collectors.processes import Processes
-from agents.collectors.registrations import Registration
+from agents.collectors.jobs import identity, registrations
+from agents.collectors.jobs.identity import Identity
+from agents.collectors.jobs.job import Job, dimension_value
+from agents.collectors.jobs.processes import Processes
+from agents.collectors.jobs.registrations import Registration
 
 
 class JobCollector:

@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
-from agents.collectors.job import KnownBy
-from agents.collectors.processes import Processes
+from agents.collectors.jobs.job import KnownBy
+from agents.collectors.jobs.processes import Processes
 
 LONGEST_TEXT: Final = 256
 # On Fargate .../v4/<task>-<number>. On EC2 the last part is a random UUID of the container.

@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from agents.collectors.identity import LONGEST_TEXT
-from agents.collectors.job import Job, dimension_value
+from agents.collectors.jobs.identity import LONGEST_TEXT
+from agents.collectors.jobs.job import Job, dimension_value
 
 _LARGEST_FILE: Final = 16 * 1024
 _PROBLEMS_SHOWN: Final = 20

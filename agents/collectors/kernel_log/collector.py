@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from agents.collectors.boot_memory import BootMemory
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.kernel_records import KernelRecords, NotAKernelLogError
+from agents.collectors.kernel_log.records import KernelRecords, NotAKernelLogError
+from agents.collectors.reading.boot_memory import BootMemory
 from agents.collectors.seen_error import SeenError, Source
 from fleet.hardware_errors import BY_KERNEL_NAME, UNLISTED, Action, kernel_action
 

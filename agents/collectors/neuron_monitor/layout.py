@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from agents.monitor.report import Hardware
+from agents.monitor.decode.report import Hardware
 from fleet import instances
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from agents.collectors.boot_memory import BootMemory
 from agents.collectors.collector import Contribution, Request
+from agents.collectors.reading.boot_memory import BootMemory
 from agents.collectors.sysfs.readings import Readings, read
 from agents.collectors.sysfs.rises import ErrorCounters
 from agents.collectors.sysfs.summary import summary

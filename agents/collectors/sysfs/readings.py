@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from agents.collectors.read_only import contents, whole_number
+from agents.collectors.reading.read_only import contents, whole_number
 from agents.collectors.sysfs.tensor_engine import Rows, rows
 from agents.collectors.sysfs.tree import Leaf, Measure
 

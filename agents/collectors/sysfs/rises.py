@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from agents.collectors.cumulative import CumulativeCounters
+from agents.collectors.reading.cumulative import CumulativeCounters
 from agents.collectors.seen_error import SeenError, Source
 from agents.collectors.sysfs.tree import Leaf, Measure
 from fleet.hardware_errors import BY_ECC_COUNTER, BY_STATUS_NAME

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from agents.collectors.job import dimension_value
+from agents.collectors.jobs.job import dimension_value
 
 PREFIX: Final = b"neuron_fleet."
 # CloudWatch takes no value beyond 2^360 either way.

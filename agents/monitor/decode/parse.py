@@ -8,10 +8,10 @@ from typing import Final
 
 import msgspec
 
-from agents.monitor import plausible, schema, sections
-from agents.monitor.plausible import Oddities, clipped
-from agents.monitor.report import Ecc, Hardware, Report, Runtime
-from agents.monitor.salvage import salvaged
+from agents.monitor.decode import plausible, schema, sections
+from agents.monitor.decode.plausible import Oddities, clipped
+from agents.monitor.decode.report import Ecc, Hardware, Report, Runtime
+from agents.monitor.decode.salvage import salvaged
 
 _LONGEST_REASON: Final = 300
 

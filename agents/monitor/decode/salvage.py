@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from agents.monitor import schema
-from agents.monitor.plausible import Oddities, clipped
+from agents.monitor.decode import schema
+from agents.monitor.decode.plausible import Oddities, clipped
 
 _GROUPS: Final[Mapping[str, Any]] = {
     "neuroncore_counters": schema.CoreCounters | None,

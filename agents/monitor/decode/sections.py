@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from agents.monitor import plausible, schema
-from agents.monitor.plausible import CORE_INDEX, MOST_FLOPS, MOST_PERCENT, Oddities, clipped
-from agents.monitor.report import CoreBytes, CoreRates, Executions
+from agents.monitor.decode import plausible, schema
+from agents.monitor.decode.plausible import CORE_INDEX, MOST_FLOPS, MOST_PERCENT, Oddities, clipped
+from agents.monitor.decode.report import CoreBytes, CoreRates, Executions
 
 
 def rates(

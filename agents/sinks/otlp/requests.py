@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from agents import VERSION
-from agents.batch import Batch
+from agents.minute.batch import Batch
 from agents.sinks.series import node
 from agents.sinks.series.family import Family, Shape
 from fleet.metrics import PERIOD_SECONDS

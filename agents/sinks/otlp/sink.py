@@ -23,7 +23,7 @@ from botocore.exceptions import BotoCoreError, HTTPClientError
 from botocore.httpsession import URLLib3Session
 from botocore.utils import get_environ_proxies
 
-from agents.batch import Batch
+from agents.minute.batch import Batch
 from agents.sinks.otlp.requests import requests
 from agents.sinks.sink import SinkError, SinkRejectedError
 

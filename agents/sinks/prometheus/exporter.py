@@ -18,7 +18,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from agents.batch import Batch
+from agents.minute.batch import Batch
 from agents.sinks.prometheus.totals import Totals
 from agents.sinks.series import names, node
 from agents.sinks.series.family import Family, Point, Shape

@@ -7,7 +7,7 @@ cores and devices and by its jobs; processes are not shown.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from agents.batch import Batch, Datum
+from agents.minute.batch import Batch, Datum
 from agents.sinks.series import driver, host, names
 from agents.sinks.series.family import Family, Point, Shape, point
 from agents.sinks.series.names import PREFIX, SeriesName

@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from agents.batch import SelfFigures
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.ecc import EccWatch
-from agents.collectors.job import Job
-from agents.collectors.jobs import JobCollector
+from agents.collectors.jobs.collector import JobCollector
+from agents.collectors.jobs.job import Job
+from agents.collectors.neuron_monitor.ecc import EccWatch
+from agents.disk.spool import Spool
+from agents.minute.batch import SelfFigures
+from agents.minute.pipeline import Pipeline, Surroundings
+from agents.monitor.decode.parse import parse
+from agents.monitor.decode.report import Ecc, Hardware
 from agents.monitor.events import MonitorExited, MonitorOverlongLine, MonitorStarted
-from agents.monitor.parse import parse
-from agents.monitor.report import Ecc, Hardware
 from agents.monitor.supervisor import Supervisor
-from agents.pipeline import Pipeline, Surroundings
 from agents.sinks.publisher import Publisher
-from agents.spool import Spool
 from fleet.node_state import NodeState
 from tests.support import agents, samples
 from tests.support.agents import MINUTE
-from tests.unit.agents.test_monitor import FakeProcess
+from tests.unit.agents.disk.test_spool import MemorySink, batch
+from tests.unit.agents.monitor.test_monitor import FakeProcess
 from tests.unit.agents.test_run import Simulation
-from tests.unit.agents.test_spool import MemorySink, batch
 
 
 def test_a_clock_that_is_set_back_by_an_hour_costs_no_hour_of_silence(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ import logging
 
 import pytest
 
-from agents.batch import SelfFigures
 from agents.collectors.collector import Contribution
-from agents.event_size import MOST_BYTES, bounded
-from agents.log_event import log_event
-from agents.monitor.parse import UnreadableLineError, parse
-from agents.pipeline import Pipeline, Surroundings
+from agents.minute.batch import SelfFigures
+from agents.minute.event_size import MOST_BYTES, bounded
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Pipeline, Surroundings
+from agents.monitor.decode.parse import UnreadableLineError, parse
 from bench import fuzz
 from tests.support import agents, samples
 from tests.support.samples import GIB, RuntimeSpec

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from agents import assemble
-from agents.batch import Batch
 from agents.collectors.collector import Collector, Contribution, Request, merged
-from agents.collectors.job import Job
+from agents.collectors.jobs.job import Job
 from agents.collectors.pool import CollectorPool
 from agents.collectors.seen_error import SeenError
 from agents.collectors.vetting import LARGEST_EVENT, vetted
+from agents.minute.batch import Batch
 from agents.monitor.events import MonitorEvent, MonitorLine, MonitorStarted
 from fleet import metrics
 from fleet.hardware_errors import HBM_UNCORRECTABLE

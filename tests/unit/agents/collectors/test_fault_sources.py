@@ -3,17 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from agents.aggregate import metric_data
 from agents.assemble import collectors as assembled
-from agents.batch import NodeMinute
 from agents.collectors.collector import Collector, Contribution, Request, merged
-from agents.log_event import log_event
-from agents.pipeline import Pipeline, Surroundings
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import NodeMinute
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Pipeline, Surroundings
 from fleet.node_state import NodeState
 from tests.support import agents, kernel_log, neuron_sysfs, samples
 from tests.support.agents import MINUTE
 from tests.support.samples import RuntimeSpec
-from tests.unit.agents.test_efa import set_counters
+from tests.unit.agents.collectors.efa.test_efa import set_counters
 
 
 def hardware_errors(entry: NodeMinute) -> list[float]:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.collectors.job import Job
-from agents.collectors.seen_error import SeenError
-from agents.journal import Header, Journal
-from agents.minute import Reading
-from agents.pipeline import Pipeline
-from fleet.hardware_errors import by_kind
+from agents.collectors.jobs.job import Job
+from agents.collectors.seen_error import SeenError, Source
+from agents.disk.journal import Header, Journal
+from agents.minute.minute import Reading
+from agents.minute.pipeline import Pipeline
+from fleet.hardware_errors import HBM_UNCORRECTABLE
 from tests.support import agents, samples
 from tests.support.agents import MINUTE
 
@@ -38,7 +38,7 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
 
     assert found is not None
     assert (found.header, found.readings, found.torn) == (HEADER, readings, False)
-    assert readings[0].errors == (SeenError(by_kind("hbm-uncorrectable"), 3, 2),)
+    assert readings[0].errors == (SeenError(HBM_UNCORRECTABLE, 3, 2, (Source.MONITOR_ECC,)),)
 
 
 def test_wherever_the_last_record_is_cut_the_ones_before_it_are_whole(tmp_path: Path) -> None:

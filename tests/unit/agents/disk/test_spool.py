@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.batch import Batch
-from agents.sequence_file import SequenceFile
+from agents.disk.sequence_file import SequenceFile
+from agents.disk.spool import Spool
+from agents.disk.spooled import Dropped
+from agents.minute.batch import Batch
 from agents.sinks.publisher import Publisher
 from agents.sinks.sink import SinkError, SinkRejectedError
-from agents.spool import Spool
-from agents.spooled import Dropped
 from tests.support.agents import MINUTE
 
 

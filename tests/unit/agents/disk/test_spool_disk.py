@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from agents import durable_file
-from agents.recovery import batch_of
+from agents.disk import durable_file
+from agents.disk.spool import LIMIT_BYTES, Spool
+from agents.disk.spooled import Dropped
+from agents.minute.recovery import batch_of
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.emf_logs import EmfLogsSink
 from agents.sinks.publisher import Publisher
-from agents.spool import LIMIT_BYTES, Spool
-from agents.spooled import Dropped
 from tests.support.agents import MINUTE
 from tests.support.large_node import trn2_minute
-from tests.unit.agents.test_spool import MemorySink, batch
+from tests.unit.agents.disk.test_spool import MemorySink, batch
 
 
 class Disk:

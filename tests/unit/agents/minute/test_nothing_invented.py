@@ -9,13 +9,13 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.aggregate import metric_data
-from agents.batch import SelfFigures
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
+from agents.collectors.jobs.job import Job
 from agents.collectors.seen_error import SeenError
-from agents.pipeline import Pipeline, Surroundings
-from fleet.hardware_errors import by_kind
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import SelfFigures
+from agents.minute.pipeline import Pipeline, Surroundings
+from fleet.hardware_errors import DMA_ABORT
 from fleet.node_state import NodeState
 from tests.support import agents, samples
 from tests.support.samples import GIB, Json, RuntimeSpec
@@ -72,7 +72,7 @@ contributions = st.builds(
     compiling=st.booleans(),
     checkpoint=st.booleans(),
     draining=st.none() | st.just("told to"),
-    hardware_errors=st.sampled_from([(), (), (), (SeenError(by_kind("dma-abort"), 0, 1),)]),
+    hardware_errors=st.sampled_from([(), (), (), (SeenError(DMA_ABORT, 0, 1),)]),
 )
 minutes = st.tuples(st.lists(reports(), max_size=3), contributions, st.sampled_from([60, 60, 60, 3600, -300]))
 

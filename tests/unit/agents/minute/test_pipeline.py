@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from agents.aggregate import metric_data
-from agents.batch import NodeMinute
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
-from agents.log_event import log_event
-from agents.pipeline import Pipeline, Surroundings
+from agents.collectors.jobs.job import Job
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import NodeMinute
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Pipeline, Surroundings
 from fleet.node_state import NodeState
 from tests.support import agents, samples
 from tests.support.samples import GIB, MIB, RuntimeSpec

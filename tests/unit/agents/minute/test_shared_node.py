@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from agents.aggregate import metric_data
-from agents.batch import NodeMinute
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
-from agents.job_shares import MAX_JOBS
-from agents.log_event import log_event
-from agents.pipeline import Pipeline, Surroundings
+from agents.collectors.jobs.job import Job
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import NodeMinute
+from agents.minute.job_shares import MAX_JOBS
+from agents.minute.log_event import log_event
+from agents.minute.pipeline import Pipeline, Surroundings
 from fleet import metrics
 from fleet.metrics import MetricSpec
 from fleet.node_state import NodeState

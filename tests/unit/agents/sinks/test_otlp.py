@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.batch import Batch
 from agents.collectors.collector import Contribution
+from agents.minute.batch import Batch
 from agents.sinks.otlp.requests import requests
 from fleet import metrics
 from tests.support import agents, batches, samples

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from agents import assemble
-from agents.batch import Batch
 from agents.config import OtlpConfig
+from agents.minute.batch import Batch
 from agents.sinks.otlp.sink import OtlpSink, cloudwatch_endpoint
 from agents.sinks.sink import SinkError, SinkRejectedError
 from tests.support import agents, batches, samples

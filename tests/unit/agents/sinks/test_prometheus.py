@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from prometheus_client.exposition import generate_latest
 
-from agents.batch import Batch
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
+from agents.collectors.jobs.job import Job
+from agents.minute.batch import Batch
 from fleet import metrics
 from tests.support import agents, batches, samples
 from tests.support.promtool import check_metrics

@@ -1,8 +1,8 @@
 """Counts of minutes as Prometheus's counters."""
 
-from agents.batch import Batch
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
+from agents.collectors.jobs.job import Job
+from agents.minute.batch import Batch
 from agents.sinks.prometheus.exporter import PrometheusExporter
 from fleet import metrics
 from tests.support import agents, batches, samples

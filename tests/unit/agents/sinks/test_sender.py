@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.batch import Batch
+from agents.disk.spool import Spool
+from agents.minute.batch import Batch
 from agents.sinks.delivery import Delivery
 from agents.sinks.publisher import Publisher
 from agents.sinks.sender import LAST_TURN, RETRIES, SPREAD, BackgroundSender, InlineSender, backoff, share
 from agents.sinks.sink import SinkError
-from agents.spool import Spool
 from tests.support.agents import MINUTE
-from tests.unit.agents.test_spool import MemorySink, batch
+from tests.unit.agents.disk.test_spool import MemorySink, batch
 
 LIMIT = 60.0
 

@@ -8,7 +8,7 @@ import pytest
 from botocore.config import Config
 from botocore.stub import ANY, Stubber
 
-from agents.batch import Batch
+from agents.minute.batch import Batch
 from agents.sinks import aws
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.emf_logs import EmfLogsSink

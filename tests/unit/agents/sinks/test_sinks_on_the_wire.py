@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from botocore.config import Config
 
-from agents.batch import Batch
-from agents.recovery import batch_of
+from agents.minute.batch import Batch
+from agents.minute.recovery import batch_of
 from agents.sinks import aws
 from agents.sinks.cloudwatch import CloudWatchSink, requests
 from agents.sinks.emf_logs import EmfLogsSink

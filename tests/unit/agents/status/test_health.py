@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from agents.batch import Batch
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.pool import CollectorPool
-from agents.health import CollectorHealth, SinkHealth
+from agents.disk.spool import Spool
+from agents.minute.batch import Batch
 from agents.sinks.publisher import Publisher
 from agents.sinks.sink import SinkError, SinkRejectedError
-from agents.spool import Spool
+from agents.status.health import CollectorHealth, SinkHealth
 from tests.support.agents import MINUTE
 
 

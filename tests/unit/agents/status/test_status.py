@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from agents import main, status_view
-from agents.health import CollectorHealth, MonitorHealth, SinkHealth
-from agents.status import Parts, Status, StatusError, StatusFile, describe
-from agents.status_view import Answer, ask
+from agents import main
+from agents.status import view
+from agents.status.health import CollectorHealth, MonitorHealth, SinkHealth
+from agents.status.status import Parts, Status, StatusError, StatusFile, describe
+from agents.status.view import Answer, ask
 from tests.support import agents, samples
 from tests.support.agents import MINUTE
 from tests.unit.agents.test_run import Simulation
@@ -126,7 +127,7 @@ def test_people_get_every_fact_in_tables(tmp_path: Path, capsys: pytest.CaptureF
     file = StatusFile(tmp_path)
     file.write(status(problems=("jobs: [red]no answer[/red] in time",), cpu_percent=2.25, rss_bytes=63 * 1024 * 1024))
 
-    status_view.show(ask(file, MINUTE + 71, alive), as_json=False)
+    view.show(ask(file, MINUTE + 71, alive), as_json=False)
 
     text = capsys.readouterr().out
     for fact in (
@@ -149,7 +150,7 @@ def test_machines_get_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[s
     file = StatusFile(tmp_path)
     file.write(status(state="BLIND", reason="silent"))
 
-    status_view.show(ask(file, MINUTE + 71, alive), as_json=True)
+    view.show(ask(file, MINUTE + 71, alive), as_json=True)
 
     told = json.loads(capsys.readouterr().out)
     assert (told["exit_code"], told["verdict"], told["age_seconds"]) == (2, "BLIND: silent", 10)
@@ -163,7 +164,7 @@ def test_machines_get_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_machines_get_an_object_of_a_node_without_an_agent_too(capsys: pytest.CaptureFixture[str]) -> None:
-    status_view.show(Answer(1, "none"), as_json=True)
+    view.show(Answer(1, "none"), as_json=True)
 
     assert json.loads(capsys.readouterr().out) == {
         "exit_code": 1,

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from agents.aggregate import metric_data
-from agents.batch import Datum, SelfFigures
 from agents.collectors.collector import Contribution
-from agents.collectors.job import Job
-from agents.pipeline import Pipeline, Surroundings
+from agents.collectors.jobs.job import Job
+from agents.minute.aggregate import metric_data
+from agents.minute.batch import Datum, SelfFigures
+from agents.minute.pipeline import Pipeline, Surroundings
 from tests.support import agents, samples
 from tests.support.samples import Json
 

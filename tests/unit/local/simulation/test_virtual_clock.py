@@ -10,8 +10,8 @@ from unittest.mock import patch
 import pytest
 
 import agents.main
-from agents.batch import Batch
 from agents.config import AgentConfig
+from agents.minute.batch import Batch
 from local.simulation.machine import JobRegistration, Machine
 from local.simulation.monitor_link import MonitorDoor
 from local.simulation.protocol import SOCKET_VARIABLE, PhaseKind, Script

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.efa import EfaCollector
+from agents.collectors.efa.collector import EfaCollector
 from fleet import metrics
 
 NEW = {"retrans_pkts": 0, "retrans_bytes": 0, "retrans_timeout_events": 0, "unresponsive_remote_events": 0}
@@ -171,6 +171,6 @@ def test_a_folder_that_cannot_be_listed_is_a_problem(tmp_path: Path, monkeypatch
     def refuse(_: Path) -> list[str]:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("agents.collectors.efa.os.listdir", refuse)
+    monkeypatch.setattr("agents.collectors.efa.collector.os.listdir", refuse)
 
     assert collector(tmp_path).collect(Request(0)).problems == ("the EFA devices cannot be listed: Permission denied",)

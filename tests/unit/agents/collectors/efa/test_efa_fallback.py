@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.efa_fallback import Fallback, TcpFallback
+from agents.collectors.efa.tcp_fallback import Fallback, TcpFallback
 from fleet import metrics
-from tests.unit.agents.test_efa import collector, set_counters
+from tests.unit.agents.collectors.efa.test_efa import collector, set_counters
 
 GIB, MIB = 1024**3, 1024**2
 PID = 4711
@@ -127,7 +127,7 @@ def test_a_table_of_interfaces_is_read_to_its_end_and_no_further_than_its_bound(
 ) -> None:
     real = os.read
     # The kernel hands such a table out a page at a time.
-    monkeypatch.setattr("agents.collectors.read_only.os.read", lambda fd, limit: real(fd, min(limit, 4096)))
+    monkeypatch.setattr("agents.collectors.reading.read_only.os.read", lambda fd, limit: real(fd, min(limit, 4096)))
     many = {f"eth{n}": (0, 0) for n in range(300)}
     environment(tmp_path, **BATCH)
     interfaces(tmp_path, **many)

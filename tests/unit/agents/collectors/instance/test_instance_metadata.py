@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.collectors.instance_metadata import InstanceMetadata, MetadataError, instance_id
+from agents.collectors.instance.metadata import InstanceMetadata, MetadataError, instance_id
 from tests.support.metadata_server import MetadataService, serving
 
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.instance_metadata import InstanceMetadata
-from agents.collectors.notices import NoticeCollector
+from agents.collectors.instance.collector import NoticeCollector
+from agents.collectors.instance.metadata import InstanceMetadata
 from tests.support.metadata_server import MetadataService, serving
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.job import Job, KnownBy, dimension_value
-from agents.collectors.jobs import JobCollector
+from agents.collectors.jobs.collector import JobCollector
+from agents.collectors.jobs.job import Job, KnownBy, dimension_value
 
 TASK = "cb2fb3252d31461abd9fcd33b7980cc5"
 BATCH = "4e6f2d3a-1111-4222-8333-444455556666"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.kernel_log import Entry, entry
+from agents.collectors.kernel_log.collector import Entry, entry
 from agents.collectors.seen_error import SeenError, Source
 from fleet.hardware_errors import HANG_ON_COLLECTIVES, SRAM_UNCORRECTABLE, UNLISTED, Action
 from tests.support.kernel_log import append, collector, errors, hardware, record

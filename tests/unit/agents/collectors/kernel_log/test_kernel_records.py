@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.collectors.boot_memory import BootMemory
 from agents.collectors.collector import Request
-from agents.collectors.kernel_log import KernelLogCollector
+from agents.collectors.kernel_log.collector import KernelLogCollector
+from agents.collectors.reading.boot_memory import BootMemory
 from fleet.hardware_errors import DMA_ABORT
 from tests.support.kernel_log import append, collector, errors, hardware, record
 
@@ -19,7 +19,7 @@ def test_a_log_that_may_not_be_read_is_one_problem(tmp_path: Path, monkeypatch: 
     def refuse(*_: object) -> int:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("agents.collectors.kernel_records.os.open", refuse)
+    monkeypatch.setattr("agents.collectors.kernel_log.records.os.open", refuse)
 
     assert collector(tmp_path).collect(Request(0)).problems == (
         "the kernel log cannot be read: Operation not permitted",
@@ -40,14 +40,14 @@ class Device:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: str | OSError) -> None:
         self._answers: Iterator[str | OSError] = iter(answers)
         self.flags = 0
-        monkeypatch.setattr("agents.collectors.kernel_records.os.read", self._read)
+        monkeypatch.setattr("agents.collectors.kernel_log.records.os.read", self._read)
         real = os.open
 
         def opened(path: Path, flags: int) -> int:
             self.flags |= flags
             return real(path, flags)
 
-        monkeypatch.setattr("agents.collectors.kernel_records.os.open", opened)
+        monkeypatch.setattr("agents.collectors.kernel_log.records.os.open", opened)
 
     def _read(self, _: int, limit: int) -> bytes:
         answer = next(self._answers)
@@ -106,7 +106,7 @@ def test_a_log_that_never_ends_is_read_in_portions(monkeypatch: pytest.MonkeyPat
         reads += 1
         return line
 
-    monkeypatch.setattr("agents.collectors.kernel_records.os.read", read)
+    monkeypatch.setattr("agents.collectors.kernel_log.records.os.read", read)
 
     of_device().collect(Request(0))
 
@@ -116,7 +116,7 @@ def test_a_log_that_never_ends_is_read_in_portions(monkeypatch: pytest.MonkeyPat
 def test_a_file_is_read_in_portions_and_an_endless_line_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.collectors.kernel_records._MOST_FILE_BYTES", 100)
+    monkeypatch.setattr("agents.collectors.kernel_log.records._MOST_FILE_BYTES", 100)
     (tmp_path / "kmsg").write_text("x" * 250 + "\n" + record(1, "NEURON_HW_ERR=DMA_ERROR"))
     follower = collector(tmp_path)
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from agents.collectors import layout
-from agents.collectors.neuron_monitor import NodeSample, sample
-from agents.monitor.parse import UnreadableLineError, parse
+from agents.collectors.neuron_monitor import layout
+from agents.collectors.neuron_monitor.node_sample import NodeSample, sample
+from agents.monitor.decode.parse import UnreadableLineError, parse
 from tests.support import samples
 from tests.support.samples import GIB, MIB, Json, RuntimeSpec
 

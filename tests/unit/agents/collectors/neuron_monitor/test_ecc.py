@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.collectors.ecc import EccWatch
-from agents.monitor.report import Ecc
-from agents.pipeline import Pipeline
+from agents.collectors.neuron_monitor.ecc import EccWatch
+from agents.minute.pipeline import Pipeline
+from agents.monitor.decode.report import Ecc
 from fleet.node_state import Memory, NodeState
 from tests.support import agents, samples
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.collectors import layout
-from agents.monitor.report import Hardware
+from agents.collectors.neuron_monitor import layout
+from agents.monitor.decode.report import Hardware
 from tests.support.samples import GIB
 
 

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.collectors.collector import Request
-from agents.collectors.efa import EfaCollector
-from agents.collectors.efa_fallback import TcpFallback
-from agents.collectors.read_only import whole_number
+from agents.collectors.efa.collector import EfaCollector
+from agents.collectors.efa.tcp_fallback import TcpFallback
+from agents.collectors.reading.read_only import whole_number
 from agents.collectors.sysfs.readings import components, power
 from agents.collectors.sysfs.tensor_engine import rows
 from tests.support import kernel_log, neuron_sysfs

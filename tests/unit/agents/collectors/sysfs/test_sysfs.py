@@ -80,7 +80,7 @@ def test_a_file_that_gives_nothing_takes_nothing_from_the_others(
             raise OSError(5, "Input/output error")
         return real(path, flags)
 
-    monkeypatch.setattr("agents.collectors.read_only.os.open", opened)
+    monkeypatch.setattr("agents.collectors.reading.read_only.os.open", opened)
 
     seen = collector(tmp_path).collect(Request(0))
 

@@ -12,7 +12,7 @@ from agents.collectors.workload.collector import WorkloadCollector
 from fleet import metrics
 from tests.support.workload import listening, say
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[5]
 
 
 def minutes(collector: WorkloadCollector, *groups: tuple[str, ...]) -> list[Contribution]:

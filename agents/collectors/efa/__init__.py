@@ -1,0 +1,1 @@
+"""EFA devices: what they carried, and whether a job goes around them."""

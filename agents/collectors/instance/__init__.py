@@ -1,0 +1,1 @@
+"""What AWS says about the instance, by its metadata service."""

@@ -1,0 +1,1 @@
+"""Hardware errors in the kernel log."""

@@ -1,0 +1,1 @@
+"""From one line of neuron-monitor to a report, or to what is left of it."""

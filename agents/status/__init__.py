@@ -1,0 +1,1 @@
+"""What the agent knows about itself, and how ``fleet-agent status`` tells it."""

@@ -1,0 +1,1 @@
+"""EFA devices."""

@@ -1,0 +1,1 @@
+"""The Neuron driver's tree."""

@@ -1,0 +1,1 @@
+"""One minute of a node."""

@@ -1,0 +1,1 @@
+"""neuron-monitor and its supervision."""
