@@ -43,6 +43,15 @@ class Contribution:
     problems: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What collectors said for the node's state, as in ``Contribution``."""
+
+    draining: str | None = None
+    compiling: bool = False
+    checkpoint: bool = False
+
+
 class Collector(Protocol):
     """One source of figures."""
 

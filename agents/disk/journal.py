@@ -17,12 +17,13 @@ What is found at the next start:
 import logging
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from agents.collectors.collector import Evidence
 from agents.collectors.jobs.job import Job
 from agents.disk import durable_file
 from agents.minute.minute import Reading
@@ -36,12 +37,16 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Which minute it is. ``jobs`` are those of the minute before: who is asked later may not know them any more."""
+    """Which minute it is.
+
+    ``jobs`` and ``evidence`` are those of the minute before: who is asked later may not know them any more.
+    """
 
     minute: int
     seq: int
     boot_id: str
     jobs: tuple[Job, ...] = ()
+    evidence: Evidence = field(default_factory=Evidence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from agents.collectors.collector import Evidence
 from agents.collectors.jobs.job import Job
 from agents.disk.journal import Header, Journal, Unfinished
 from agents.disk.sequence_file import SequenceFile
@@ -36,11 +37,11 @@ class Minutes:
         self._journal.resume(unfinished)
         return Begun(unfinished.header.minute, unfinished.header.seq)
 
-    def begin(self, minute: int, jobs: tuple[Job, ...]) -> Begun:
+    def begin(self, minute: int, jobs: tuple[Job, ...], evidence: Evidence) -> Begun:
         """A new minute, with the next number. Its journal replaces that of the one before, which is spooled by now."""
         begun = Begun(minute, self._sequence.next())
         # The journal first: an agent that dies before the number is written down finds it there, and no number is lost.
-        self._journal.begin(Header(begun.minute, begun.seq, self._boot_id, jobs))
+        self._journal.begin(Header(begun.minute, begun.seq, self._boot_id, jobs, evidence))
         self._sequence.save()
         return begun
 

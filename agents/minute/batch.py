@@ -20,12 +20,12 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SelfFigures:
-    """What the agent says of itself; counts are of the minute. CPU and memory are None where not measured."""
+    """What the agent says of itself; counts are of the minute. None is not measured."""
 
     report_age_seconds: float = 0.0
-    spool_bytes: int = 0
-    dropped: int = 0
-    retries: int = 0
+    spool_bytes: int | None = 0
+    dropped: int | None = 0
+    retries: int | None = 0
     cpu_percent: float | None = None
     rss_bytes: int | None = None
 

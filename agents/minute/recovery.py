@@ -12,17 +12,26 @@ def close_unfinished(pipeline: Pipeline, unfinished: Unfinished) -> NodeMinute:
     """The minute of ``unfinished``, under its own number.
 
     It ends with its last report: what came after was not seen. The collectors are not asked, because what they see
-    now is not of that minute; its jobs are those of the minute before it.
+    now is not of that minute: its jobs, and what speaks for its state, are those of the minute before it. Of the agent
+    itself it says only that it lived.
     """
     header, readings = unfinished.header, unfinished.readings
     for reading in readings:
         pipeline.restore(reading)
+    evidence = header.evidence
     around = Surroundings(
-        Contribution(jobs=header.jobs, event={"recovered": True}),
+        Contribution(
+            jobs=header.jobs,
+            draining=evidence.draining,
+            compiling=evidence.compiling,
+            checkpoint=evidence.checkpoint,
+            event={"recovered": True},
+        ),
         None if readings else "the agent ended before it had a report",
     )
     end = readings[-1].at if readings else float(header.minute)
-    return pipeline.close(header.minute, end, header.seq, around, SelfFigures())
+    own = SelfFigures(spool_bytes=None, dropped=None, retries=None)
+    return pipeline.close(header.minute, end, header.seq, around, own)
 
 
 def batch_of(entry: NodeMinute) -> Batch:

@@ -109,7 +109,7 @@ def describe(entry: NodeMinute, parts: Parts, now: float) -> Status:
         monitor=parts.monitor,
         collectors=parts.collectors,
         sinks=parts.sinks,
-        spool_bytes=entry.own.spool_bytes,
+        spool_bytes=entry.own.spool_bytes or 0,
         cpu_percent=entry.own.cpu_percent,
         rss_bytes=entry.own.rss_bytes,
         problems=tuple(entry.problems[:_PROBLEMS]),
