@@ -38,13 +38,15 @@ class CompileCacheCollector:
         self._scan = CacheScan(self._root)
         self._logs = LogTail(logs) if logs else None
         self._had_compilers = False
+        self._has_looked = False
 
     def collect(self, request: Request) -> Contribution:
-        """What happened since the last call. The first call takes stock."""
+        """What happened since the last call. The first call takes stock, and knows of no minute."""
+        knows, self._has_looked = self._has_looked, True
         lines = self._logs.count() if self._logs else None
         changes = self._scan.step(int(request.now * _SECOND))
         if changes is None:
-            return Contribution(metrics={} if lines is None else {metrics.COMPILE_CACHE_HITS: lines.hits})
+            return Contribution(metrics={} if lines is None or not knows else {metrics.COMPILE_CACHE_HITS: lines.hits})
         compilers = bool(compiler_pids(self._proc))
         is_shared = file_system(self._proc, self._root) in SHARED
         is_ours = not is_shared or compilers or self._had_compilers
@@ -52,9 +54,9 @@ class CompileCacheCollector:
         locks = [lock for entry in self._scan.entries() if (lock := entry.lock) and entry.state is State.COMPILING]
         ages = sorted((request.now - lock / _SECOND for lock in locks), reverse=True)
         stale = [age for age in ages if age > STALE_SECONDS] if not compilers else []
-        counts: dict[MetricSpec, float] = _counts(changes) if is_ours else {}
+        counts: dict[MetricSpec, float] = _counts(changes) if is_ours and knows else {}
         hits = [changes.fetched] if changes.fetched else []
-        hits += [lines.hits] if lines is not None else []
+        hits += [lines.hits] if lines is not None and knows else []
         if hits:
             counts[metrics.COMPILE_CACHE_HITS] = sum(hits)
         event = self._event(changes, stale, is_shared=is_shared)
