@@ -41,13 +41,10 @@ class OtlpConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Everything that the agent is told. Empty ``node`` and ``instance_type`` are found on the node itself.
 
-    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none. ``tensor_engine_counters`` adds
-    an estimate from undocumented hardware counters to the log event.
-    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none. ``compile_logs`` is a glob of the
-    workloads' log files, in which compile cache hits are counted; empty for none.
     A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none; ``prometheus`` and ``otlp`` are
-    off unless they are given.
-    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none.
+    off unless they are given. ``tensor_engine_counters`` adds an estimate from undocumented hardware counters to the
+    log event. ``compile_logs`` is a glob of the workloads' log files, in which compile cache hits are counted; empty
+    for none.
     """
 
     environment: Text

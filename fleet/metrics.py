@@ -140,7 +140,7 @@ EFA_RECEIVE_BYTES: Final = _fleet("EfaReceiveBytes", Unit.BYTES, Kind.PER_MINUTE
 EFA_TRANSMIT_BYTES: Final = _fleet("EfaTransmitBytes", Unit.BYTES, Kind.PER_MINUTE, "bytes sent over EFA")
 EFA_RETRANSMITS: Final = _fleet("EfaRetransmits", Unit.COUNT, Kind.PER_MINUTE, "retransmitted EFA packets")
 EFA_FALLBACK_TO_TCP: Final = _fleet(
-    "EfaFallbackToTcp", Unit.COUNT, Kind.PER_MINUTE, "collectives that fell back to TCP"
+    "EfaFallbackToTcp", Unit.COUNT, Kind.PER_MINUTE, "1 when a job of several nodes talks over TCP past EFA"
 )
 AGENT_HEARTBEAT: Final = _fleet("AgentHeartbeat", Unit.COUNT, Kind.GAUGE, "1 from every agent, every minute")
 REPORT_AGE_SECONDS: Final = _fleet("ReportAgeSeconds", Unit.SECONDS, Kind.GAUGE, "age of the last parsable report")
