@@ -62,10 +62,10 @@ class Ledger:
         begin, append, resume, keep = Minutes.begin, Minutes.append, Minutes.resume, Publisher.keep
         current = 0
 
-        def noted_begin(minutes: Minutes, minute: int, jobs: object) -> object:
+        def noted_begin(minutes: Minutes, minute: int, *known: object) -> object:
             nonlocal current
             try:
-                begun = begin(minutes, minute, jobs)  # type: ignore[arg-type]  # passed on as it came
+                begun = begin(minutes, minute, *known)  # type: ignore[arg-type]  # passed on as it came
             except KilledError:
                 self.stillborn.append(minute)
                 raise
