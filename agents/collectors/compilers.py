@@ -49,20 +49,26 @@ def compilers(proc: Path) -> tuple[CompilerProcess, ...]:
     """The compilers that run now, by pid. One that has ended and waits for its parent does not run."""
     found = []
     uptime = _uptime(proc)
-    for path in proc.glob("[0-9]*/comm"):
-        name = _text(path).strip()
-        if name not in COMPILERS or not path.parent.name.isdecimal():
+    for pid in _pids(proc):
+        if _text(f"{proc}/{pid}/comm").strip() not in COMPILERS:
             continue
-        fields = _text(path.parent / "stat").rpartition(")")[2].split()
+        fields = _text(f"{proc}/{pid}/stat").rpartition(")")[2].split()
         if fields and fields[_STATE] in _ENDED:
             continue
-        found.append(CompilerProcess(int(path.parent.name), _age(fields, uptime)))
+        found.append(CompilerProcess(int(pid), _age(fields, uptime)))
     return tuple(sorted(found, key=lambda process: process.pid))
 
 
 def compiler_pids(proc: Path) -> tuple[int, ...]:
     """Host pids of the compilers that run now."""
     return tuple(process.pid for process in compilers(proc))
+
+
+def _pids(proc: Path) -> list[str]:
+    try:
+        return [name for name in os.listdir(proc) if name.isdecimal()]  # noqa: PTH208 - names alone
+    except OSError:
+        return []
 
 
 def _age(fields: list[str], uptime: float | None) -> float | None:
@@ -73,14 +79,16 @@ def _age(fields: list[str], uptime: float | None) -> float | None:
 
 def _uptime(proc: Path) -> float | None:
     try:
-        return float(_text(proc / "uptime").split()[0])
+        return float(_text(f"{proc}/uptime").split()[0])
     except (IndexError, ValueError):
         return None
 
 
-def _text(path: Path) -> str:
+def _text(path: str) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        # Not a Path, which would keep a name for each process that ever was: see agents.durable_file.
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            return file.read()
     except OSError:
         # The process has ended, or the host does not show this.
         return ""

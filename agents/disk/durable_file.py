@@ -3,6 +3,9 @@
 ``replace_file`` leaves the old content or the new, also after a power failure. ``overwrite`` needs no free block, so
 it works on a full disk; a reader must be able to tell a torn one. ``append`` leaves a whole record or a torn tail.
 All of them raise ``OSError`` with nothing half done, as far as the disk lets them.
+
+Names that are used once, as those of batches, come as text: ``Path`` interns every part of a path, and Python 3.12
+keeps what is interned until the process ends.
 """
 
 import contextlib
@@ -14,12 +17,12 @@ TEMPORARY_SUFFIX: Final = ".writing"
 _READABLE: Final = 0o644
 
 
-def replace_file(path: Path, content: bytes, *, through: bool = True) -> None:
+def replace_file(path: Path | str, content: bytes, *, through: bool = True) -> None:
     """Put ``content`` at ``path`` by a rename.
 
     ``through`` waits until the disk itself has it and the name: without, it survives the process and not the machine.
     """
-    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    temporary = f"{path}{TEMPORARY_SUFFIX}"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _READABLE)
         try:
@@ -28,14 +31,14 @@ def replace_file(path: Path, content: bytes, *, through: bool = True) -> None:
                 os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        temporary.rename(path)
+        os.rename(temporary, path)  # noqa: PTH104 - see above
     except OSError:
         # On a full disk the half-written file would hold the very room that others wait for.
         with contextlib.suppress(OSError):
-            temporary.unlink()
+            os.unlink(temporary)  # noqa: PTH108 - see above
         raise
     if through:
-        _sync_names(path.parent)
+        _sync_names(os.path.dirname(path))  # noqa: PTH120 - see above
 
 
 def overwrite(path: Path, content: bytes) -> None:
@@ -64,9 +67,10 @@ def append(path: Path, content: bytes, offset: int) -> int:
     return offset + len(content)
 
 
-def remove(path: Path) -> None:
+def remove(path: Path | str) -> None:
     """Delete ``path`` if it is there."""
-    path.unlink(missing_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108 - see above
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
@@ -76,7 +80,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _sync_names(directory: Path) -> None:
+def _sync_names(directory: str) -> None:
     # A rename is an entry of the directory; some file systems cannot sync one, and then need not.
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)

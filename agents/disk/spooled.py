@@ -69,7 +69,7 @@ class Lane:
         """Put it on disk, or raise ``OSError``."""
         # The folder may have been out of reach when the agent started.
         self._folder.mkdir(parents=True, exist_ok=True)
-        durable_file.replace_file(self._folder / name, content)
+        durable_file.replace_file(self._path(name), content)
         self._bytes += len(content) - self._files.get(name, 0)
         self._files[name] = len(content)
 
@@ -85,7 +85,10 @@ class Lane:
 
     def read(self, name: str) -> bytes:
         """Its content."""
-        return self.held[name] if name in self.held else (self._folder / name).read_bytes()
+        if name in self.held:
+            return self.held[name]
+        with open(self._path(name), "rb") as file:  # noqa: PTH123 - a name that is used once, see durable_file
+            return file.read()
 
     def remove(self, name: str) -> None:
         """Forget it, also when the disk raises ``OSError``."""
@@ -93,7 +96,10 @@ class Lane:
         size = self._files.pop(name, None)
         if size is not None:
             self._bytes -= size
-            durable_file.remove(self._folder / name)
+            durable_file.remove(self._path(name))
+
+    def _path(self, name: str) -> str:
+        return f"{self._folder}/{name}"
 
     def _note(self, path: Path, pattern: re.Pattern[str]) -> None:
         own = path.name.removesuffix(durable_file.TEMPORARY_SUFFIX)

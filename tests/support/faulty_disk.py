@@ -7,6 +7,7 @@ begun leaves a part of itself, a rename has happened or has not. Everything the 
 import errno
 import os
 import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,15 @@ class FaultyDisk:
         self.refusals = 0
         self._chance = chance
         self._operations_to_live: int | None = None
-        self._rename, self._unlink = Path.rename, Path.unlink
         monkeypatch.setattr(durable_file, "os", self)
 
         def rename(path: Path, target: Path) -> Path:
-            return self.rename(path, target)
+            self.rename(path, target)
+            return target
 
         def unlink(path: Path, *, missing_ok: bool = False) -> None:
-            self.unlink(path, missing_ok=missing_ok)
+            with suppress(*(FileNotFoundError,) if missing_ok else ()):
+                self.unlink(path)
 
         monkeypatch.setattr(Path, "rename", rename)
         monkeypatch.setattr(Path, "unlink", unlink)
@@ -65,19 +67,19 @@ class FaultyDisk:
         if self._dies():
             raise KilledError
 
-    def rename(self, path: Path, target: Path) -> Path:
-        """Killed just before, or just after."""
-        if not self._dies():
-            return self._rename(path, target)
-        if self._chance.random() < 0.5:
-            self._rename(path, target)
-        raise KilledError
-
-    def unlink(self, path: Path, *, missing_ok: bool) -> None:
+    def rename(self, path: Path | str, target: Path | str) -> None:
         """Killed just before, or just after."""
         dies = self._dies()
         if not dies or self._chance.random() < 0.5:
-            self._unlink(path, missing_ok=missing_ok)
+            os.rename(path, target)  # noqa: PTH104 - what it stands before
+        if dies:
+            raise KilledError
+
+    def unlink(self, path: Path | str) -> None:
+        """Killed just before, or just after."""
+        dies = self._dies()
+        if not dies or self._chance.random() < 0.5:
+            os.unlink(path)  # noqa: PTH108 - what it stands before
         if dies:
             raise KilledError
 

@@ -72,7 +72,7 @@ class TcpFallback:
         """Bytes received and sent since the last call, as one process sees them: the same one while it lives."""
         for pid in sorted(pids, key=lambda pid: pid != self._pid):
             try:
-                text = all_contents(self._proc / str(pid) / "net/dev", _INTERFACES_BYTES)
+                text = all_contents(f"{self._proc}/{pid}/net/dev", _INTERFACES_BYTES)
             except OSError:
                 continue
             if pid != self._pid:
@@ -83,7 +83,7 @@ class TcpFallback:
 
     def _nodes(self, pid: int) -> int | None:
         try:
-            data = all_contents(self._proc / str(pid) / "environ", _ENVIRONMENT_BYTES)
+            data = all_contents(f"{self._proc}/{pid}/environ", _ENVIRONMENT_BYTES)
         except OSError:
             return None
         pairs = (entry.decode("utf-8", "replace").partition("=") for entry in data.split(b"\0"))

@@ -25,7 +25,8 @@ class Processes:
 
     def is_alive(self, pid: int) -> bool:
         """Whether it runs: a zombie has ended, and only its parent does not know it yet."""
-        if not (self.proc / str(pid)).is_dir():
+        # Not Paths here, which would keep a name for each process that ever was: see agents.durable_file.
+        if not os.path.isdir(f"{self.proc}/{pid}"):  # noqa: PTH112
             return False
         status = self._status(pid)
         return not status or status[0] not in "ZXx"
@@ -63,7 +64,7 @@ class Processes:
         """
         # A workload chooses the path: it must not make the agent wait at a pipe, or read what a link points to.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        handle = os.open(self.proc / str(pid) / "root" / path.lstrip("/"), flags)
+        handle = os.open(f"{self.proc}/{pid}/root/{path.lstrip('/')}", flags)
         with os.fdopen(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise FileNotFoundError(path)
@@ -82,7 +83,7 @@ class Processes:
 
     def _read(self, pid: int, name: str, limit: int) -> bytes:
         try:
-            with (self.proc / str(pid) / name).open("rb") as file:
+            with open(f"{self.proc}/{pid}/{name}", "rb") as file:  # noqa: PTH123
                 return file.read(limit)
         except PermissionError:
             raise

@@ -189,7 +189,7 @@ def test_a_disk_that_has_become_read_only_does_not_stop_the_agent(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(os, "unlink", refuse)
     publisher.publish(batch(1), MINUTE + 60)
     publisher.publish(batch(2), MINUTE + 120)
 

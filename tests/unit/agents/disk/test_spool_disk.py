@@ -26,7 +26,7 @@ class Disk:
         self._replace = durable_file.replace_file
         monkeypatch.setattr(durable_file, "replace_file", self.replace_file)
 
-    def replace_file(self, path: Path, content: bytes, *, through: bool = True) -> None:
+    def replace_file(self, path: Path | str, content: bytes, *, through: bool = True) -> None:
         if self.error is not None:
             raise self.error
         self._replace(path, content, through=through)
@@ -118,11 +118,11 @@ def test_a_disk_that_fails_to_read_just_now_loses_nothing(tmp_path: Path, monkey
     publisher = Publisher(spool, [sink])
     publisher.keep(batch(1))
 
-    def refuse(_: Path) -> bytes:
+    def refuse(*_: object) -> None:
         raise OSError(24, "Too many open files")
 
     with monkeypatch.context() as context:
-        context.setattr(Path, "read_bytes", refuse)
+        context.setattr("builtins.open", refuse)
         publisher.drain(MINUTE + 60)
     assert sink.taken == []
     publisher.drain(MINUTE + 120)

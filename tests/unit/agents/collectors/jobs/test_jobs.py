@@ -190,15 +190,15 @@ def test_no_sign_of_a_job_is_no_job(tmp_path: Path) -> None:
 def test_an_environment_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     process(tmp_path, 7, {"SLURM_JOB_ID": "1"})
     process(tmp_path, 8, {"SLURM_JOB_ID": "1"}, cgroup="0::/system.slice/slurmstepd.scope/job_1/step_0\n")
-    opened = Path.open
+    opened = open
 
-    def refuse(path: Path, *arguments: Any, **named: Any) -> Any:
-        if path.name == "environ":
+    def refuse(path: str, *arguments: Any, **named: Any) -> Any:
+        if path.endswith("/environ"):
             raise PermissionError(13, "Permission denied")
         return opened(path, *arguments, **named)
 
     # The tests run as root, who may read everything.
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr("builtins.open", refuse)
     seen = look(tmp_path, 7, 8)
 
     assert seen.problems == ("the environment of 2 processes may not be read, such as of pid 7",)
@@ -209,14 +209,14 @@ def test_an_environment_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch
 def test_where_processes_are_hidden_registrations_still_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     register(tmp_path, job_id="a")
     process(tmp_path, 7, {"SLURM_JOB_ID": "1"}, stat="7 (python3) S 1 1")
-    opened = Path.open
+    opened = open
 
-    def refuse(path: Path, *arguments: Any, **named: Any) -> Any:
-        if path.parent.name == "7":
+    def refuse(path: str, *arguments: Any, **named: Any) -> Any:
+        if "/7/" in path:
             raise PermissionError(13, "Permission denied")
         return opened(path, *arguments, **named)
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr("builtins.open", refuse)
 
     seen = look(tmp_path, 7)
 
