@@ -86,7 +86,7 @@ def _uptime(proc: Path) -> float | None:
 
 def _text(path: str) -> str:
     try:
-        # Not a Path, which would keep a name for each process that ever was: see agents.durable_file.
+        # Not a Path, which would keep a name for each process that ever was: see agents.disk.durable_file.
         with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
             return file.read()
     except OSError:

@@ -7,12 +7,12 @@ import pytest
 
 from agents.collectors.collector import Request
 from agents.collectors.compilers import CompilerCollector
-from agents.collectors.jobs import JobCollector
-from agents.journal import Header, Journal
+from agents.collectors.jobs.collector import JobCollector
+from agents.disk.journal import Header, Journal
+from agents.disk.spool import Spool
 from agents.sinks.publisher import Publisher
-from agents.spool import Spool
 from tests.support.agents import MINUTE
-from tests.unit.agents.test_spool import MemorySink, batch
+from tests.unit.agents.disk.test_spool import MemorySink, batch
 
 
 @pytest.fixture(name="interned")
