@@ -129,9 +129,9 @@ def test_a_property_of_another_type_is_an_error(name: str) -> None:
     [
         (("cores", "utilization", 0), "50"),
         (("cores", "bytes", 0), -1),
-        (("devices", 0, "index"), None),
-        (("devices", 0, "ecc", "mem_ecc_corrected"), 0.5),
-        (("runtimes", 0, "tag_hash"), "the tag itself"),
+        (("devices", "index", 0), None),
+        (("devices", "ecc", "mem_ecc_corrected", 0), 0.5),
+        (("runtimes", "tag_hash", 0), "the tag itself"),
         (("price", "usd_per_hour"), "20"),
         (("minute",), "2026-11-21 07:00"),
         (("_aws", "Timestamp"), "1795230000000"),

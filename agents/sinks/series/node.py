@@ -103,10 +103,11 @@ def _devices(event: Mapping[str, Any]) -> Iterator[Family]:
     yield _family("device_memory_used_bytes", Shape.GAUGE, text, _DEVICE, points)
     sizes = [point(size, str(device)) for device in range(len(used))]
     yield _family("device_memory_size_bytes", Shape.GAUGE, "memory of the device", _DEVICE, sizes)
+    devices = event.get("devices") or {}
     counters = [
-        point(value, str(device.get("index")), str(counter))
-        for device in event.get("devices") or ()
-        for counter, value in (device.get("ecc") or {}).items()
+        point(value, str(device), str(counter))
+        for counter, values in (devices.get("ecc") or {}).items()
+        for device, value in zip(devices.get("index") or (), values, strict=False)
     ]
     text = "memory errors as neuron-monitor reports them; whether since boot or by period is not documented"
     yield _family("device_ecc_reported_errors", Shape.GAUGE, text, (*_DEVICE, "counter"), counters)
