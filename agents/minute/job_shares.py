@@ -17,7 +17,7 @@ from agents.minute.batch import JobShare, Node
 from agents.minute.minute import Figures, Minute
 from fleet.cost import split_usd, wasted_usd_per_hour
 from fleet.metrics import MetricSpec
-from fleet.node_state import NodeState
+from fleet.node_state import Memory, NodeState
 
 # Each job is 12 to 16 series of every minute that it runs in.
 MAX_JOBS: Final = 16
@@ -55,6 +55,19 @@ def claims(
     if len(found) <= MAX_JOBS:
         return found, ()
     return _folded(found), (f"{len(found)} jobs share the node; the smallest of them count as {UNATTRIBUTED}",)
+
+
+def judged(found: Sequence[Claim], memory: Memory, before: Sequence[str]) -> tuple[str | None, Memory]:
+    """The job that the node's state is about, and the memory to decide with; ``before`` are the last minute's job ids.
+
+    One job at a time, for as long as it is there: of two jobs of the same size now this one and now that one is first.
+    Not knowing whose the cores are is not a new job.
+    """
+    ids = [claim.job.job_id for claim in found if claim.job.job_id != UNATTRIBUTED]
+    if not ids or memory.job in ids:
+        return (memory.job if ids else None), memory
+    # One that was there before, beside the one that has gone, is not starting up.
+    return ids[0], replace(memory, job=ids[0]) if ids[0] in before else memory
 
 
 def shares(

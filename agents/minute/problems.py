@@ -6,19 +6,19 @@ from typing import Final
 from agents.collectors.collector import Contribution
 from agents.minute.batch import Node
 from agents.minute.minute import Figures
+from agents.minute.sight import Sight
 
 _PIDS_SHOWN: Final = 8
 
 
-def problems(
-    figures: Figures, collected: Contribution, monitor: str | None, unreadable: int, why: str, node: Node
-) -> Iterator[str]:
-    """One line for each. ``monitor`` is why there is none, ``why`` the last of the ``unreadable`` lines is."""
+def problems(figures: Figures, collected: Contribution, monitor: str | None, sight: Sight, node: Node) -> Iterator[str]:
+    """One line for each. ``monitor`` is why there is none."""
     if monitor:
         yield monitor
     yield from figures.blind_reports
-    if unreadable:
-        yield f"{unreadable} unreadable lines, the last: {why}"
+    yield from figures.problems
+    if sight.unreadable:
+        yield f"{sight.unreadable} unreadable lines, the last: {sight.why}"
     yield from collected.problems
     held = {pid: figures.cores_by_pid[pid] for pid in collected.ended if pid in figures.cores_by_pid}
     if held:

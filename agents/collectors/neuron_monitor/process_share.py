@@ -7,7 +7,8 @@ busy time, FLOP/s and memory are said of everybody who holds a part of it.
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from agents.collectors.neuron_monitor.node_sample import NodeSample, total
+from agents.collectors.neuron_monitor.executed import total
+from agents.collectors.neuron_monitor.node_sample import NodeSample
 
 
 def of_processes(sample: NodeSample, pids: AbstractSet[int], cores_per_device: int | None) -> NodeSample:
