@@ -10,6 +10,8 @@ from fleet.diagnostics import Diagnostic, refuse, warn
 # EC2 user guide, tag restrictions: up to 256 letters, digits, spaces and + - = . _ : / @
 _TAG_VALUE: Final = re.compile(r"[\w +=.:/@-]{0,256}")
 _REGISTRY: Final = re.compile(r"\d{12}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/")
+# What docker calls a reference: a host with a port if any, lower-case folders, a tag and a digest.
+_IMAGE: Final = re.compile(r"([\w.-]+(:\d+)?/)?[a-z0-9][a-z0-9._/-]*(:[\w.-]{1,128})?(@sha256:[0-9a-f]{64})?")
 _CERTIFICATE: Final = re.compile(r"arn:aws[a-z-]*:acm:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):certificate/[\w-]+")
 
 
@@ -41,6 +43,11 @@ def _image_is_near(environment: Environment, fleet: Fleet) -> Iterator[Diagnosti
     path = "endpoint.container_image" if serves else "container_image"
     if not image.strip():
         yield refuse("image-missing", path, "", "no image is named", "give an image's address, with its tag")
+        return
+    if not _IMAGE.fullmatch(image):
+        yield refuse(
+            "not-an-image", path, image[:80], "it is not an image's address", "use registry/name:tag, or name@sha256:…"
+        )
         return
     registry = _REGISTRY.match(image)
     if registry and registry["region"] != environment.region:
