@@ -161,6 +161,28 @@ def test_a_late_answer_gives_its_counts_and_errors_to_the_next_minute_and_nothin
     assert "seen" not in seen.event
 
 
+@pytest.mark.parametrize("fails", [lambda: threading.Event().wait(), lambda: int("x")], ids=["hangs", "raises"])
+def test_evidence_of_a_collector_that_fails_is_as_last_seen_for_three_minutes(fails: Callable[[], object]) -> None:
+    seen = Contribution(draining="told to drain", compiling=True, checkpoint=True, event={"count": 1})
+
+    def act(request: Request) -> Contribution:
+        if request.now > 0:
+            fails()
+        return seen
+
+    pool = CollectorPool([Says("compilers", act)], deadline=5.0)
+    assert pool.collect(Request(0.0)).compiling
+    # The first answer has all the time that a busy machine needs.
+    pool._deadline = 0.2
+
+    minutes = [pool.collect(Request(60.0 * minute)) for minute in (1, 2, 3, 4)]
+
+    # Nobody could look: a job that compiles is not idle for that. For ever it would excuse a job that hangs.
+    assert [(m.draining, m.compiling, m.checkpoint) for m in minutes[:3]] == [("told to drain", True, True)] * 3
+    assert (minutes[3].draining, minutes[3].compiling, minutes[3].checkpoint) == (None, False, False)
+    assert all("count" not in minute.event for minute in minutes)
+
+
 def test_a_late_count_is_added_to_the_one_that_is_in_time() -> None:
     late = Contribution(metrics={metrics.EFA_RETRANSMITS: 5, metrics.CORES_TOTAL: 1})
 
