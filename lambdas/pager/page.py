@@ -148,7 +148,11 @@ def _errors(node: Node) -> Iterator[str]:
     worst_first = sorted(node.errors, key=lambda error: -_rank(error.action))
     names = [f"{each.kind}{'' if each.device is None else f' on device {each.device}'}" for each in worst_first]
     shown = names[:ERRORS_SHOWN] + ([f"{len(names) - ERRORS_SHOWN} more"] if len(names) > ERRORS_SHOWN else [])
-    yield f"{' and '.join(shown)}: {worst_first[0].action} the node"
+    yield f"{' and '.join(shown)}: {_remedy(worst_first[0].action)}"
+
+
+def _remedy(action: str) -> str:
+    return "look at the node's peers" if action == Action.LOOK_AT_PEERS else f"{action} the node"
 
 
 def _rank(action: str) -> int:

@@ -73,6 +73,16 @@ def test_a_hardware_page_names_node_error_and_action() -> None:
     assert "i-ok" not in text
 
 
+def test_a_node_that_waits_for_a_broken_peer_is_not_to_be_replaced() -> None:
+    error = {"kind": "hang-on-collectives", "action": "look-at-peers"}
+
+    text = slack_text(
+        paged("metric_math", *history("i-a", {20: GOOD, 2: {"state": "FAULT", "hardware_errors": [error]}}))
+    )
+
+    assert "hang-on-collectives: look at the node's peers, RUNNING → FAULT" in text
+
+
 def test_a_blind_fleet_page_names_the_silent_nodes_and_what_they_cost() -> None:
     name = "prod/trn1-pretrain/FleetBlind"
     gone = [event for event in history("i-gone", {20: GOOD}) if event["minute"] < "2026-11-21T03:31"]
