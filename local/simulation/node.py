@@ -69,6 +69,9 @@ def deployed_config(spec: NodeSpec, machine: Machine) -> AgentConfig:
         compile_cache=str(machine.compile_cache),
         statsd_port=0,
         instance_metadata="",
+        # All nodes share one machine and its ports, and OTLP's default endpoint is the real one.
+        prometheus=None,
+        otlp=None,
     )
 
 
