@@ -33,7 +33,7 @@ def rows(environment: Environment) -> list[Row]:
         *rows_of(3, [_cores(name, fleet) for fleet in fleets]),
         row(
             log_table(
-                "Jobs, by dollars wasted an hour and node",
+                "Dollars wasted an hour and node, by the job with most of its cores",
                 name,
                 "stats avg(cost_usd_per_hour) as paid, avg(wasted_usd_per_hour) as wasted "
                 "by owner, fleet, job, job_name",
