@@ -11,13 +11,25 @@ from agents.minute.batch import Batch, Datum
 from agents.sinks.series import driver, host, names
 from agents.sinks.series.family import Family, Point, Shape, point
 from agents.sinks.series.names import PREFIX, SeriesName
-from fleet.metrics import CATALOGUE, JOB_ID, PERIOD_SECONDS, MetricSpec
+from fleet.metrics import (
+    CATALOGUE,
+    JOB_ID,
+    NEURON_CORE_UTILIZATION,
+    PERIOD_SECONDS,
+    TENSOR_ENGINE_UTILIZATION,
+    MetricSpec,
+)
 from fleet.node_state import NodeState
 
 # More cores, devices or jobs than any node has: a damaged report cannot make the answer grow without end.
 _MOST: Final = 1024
 _CORE: Final = ("neuron_core", "neuron_device")
 _DEVICE: Final = ("neuron_device",)
+# Datums are in whole percents, which CloudWatch needs and nobody else.
+_EXACT: Final[Mapping[MetricSpec, str]] = {
+    TENSOR_ENGINE_UTILIZATION: "tensor_engine_utilization",
+    NEURON_CORE_UTILIZATION: "neuron_core_utilization",
+}
 _INFO: Final = ("node", "instance_type", "availability_zone", "owner", "agent_version")
 
 
@@ -35,7 +47,7 @@ def families(batch: Batch) -> tuple[Family, ...]:
         *driver.families(event),
         *host.families(event),
         *_of_node(batch.metric_data),
-        *_of_jobs(batch.metric_data),
+        *_of_jobs(batch.metric_data, event.get("jobs") or ()),
         _last_minute(batch),
     ]
     # One scrape with a name twice is refused as a whole.
@@ -137,13 +149,15 @@ def _of_node(datums: Iterable[Datum]) -> Iterator[Family]:
             yield Family(series.name, series.shape, series.help, (), _distinct(points, series.shape), series.own)
 
 
-def _of_jobs(datums: Iterable[Datum]) -> Iterator[Family]:
+def _of_jobs(datums: Iterable[Datum], jobs: Iterable[Mapping[str, Any]]) -> Iterator[Family]:
+    event = {entry.get("job"): entry for entry in jobs}
     by_name: dict[str, tuple[SeriesName, list[Point | None]]] = {}
     for spec, value, job in _values(datums):
         series = names.of_job(spec) if job is not None else None
         if series is not None and job is not None:
             _, points = by_name.setdefault(series.name, (series, []))
-            points.append(point(value, job, scale=series.scale))
+            exact = event.get(job, {}).get(_EXACT.get(spec, ""), value)
+            points.append(point(exact, job, scale=series.scale))
     for series, points in by_name.values():
         yield Family(series.name, series.shape, series.help, ("job",), _distinct(points, series.shape))
 

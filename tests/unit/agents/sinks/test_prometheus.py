@@ -60,6 +60,14 @@ def test_a_full_node_is_shown_by_core_and_by_device() -> None:
     assert sum(name.startswith("neuron_fleet_device") for name, _ in scraped(exporter)) == 96
 
 
+def test_a_jobs_utilization_is_not_rounded_to_whole_percents() -> None:
+    # 0.4 % of busy time and 0.368 of 92 TFLOP/s: datums say 0 for both.
+    exporter = shown(batches.one(samples.full_node(busy=0.4, flops=0.368e12)))
+
+    assert one(exporter, "job_neuron_core_utilization_ratio", job="job-1") == pytest.approx(0.004)
+    assert one(exporter, "job_tensor_engine_utilization_ratio", job="job-1") == pytest.approx(0.004)
+
+
 def test_a_full_node_is_shown_as_a_whole_and_by_job() -> None:
     exporter = shown(batches.one(samples.full_node()))
 
