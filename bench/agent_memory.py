@@ -1,13 +1,16 @@
 """Resident memory of the running agent: 10,000 reports of a full node, through a real pipe, to real boto3 clients.
 
 The agent is the production one in a process of its own: ``agents.main.run`` with its sender's thread, its spool and
-journal on disk and both AWS clients against an endpoint on this machine. Only its clock is not: it moves by a period
-with every report, so that fourteen hours take minutes. The bars are 80 MB, and less than 1 MB more in the second half.
+journal on disk, both AWS clients against an endpoint on this machine, and every collector: the machine's own ``/proc``,
+and the sysfs, compile cache, kernel log and instance metadata of a made node. Only its clock is not: it moves by a
+period with every report, so that fourteen hours take minutes. The bars are 80 MB, and less than 1 MB more in the
+second half.
 """
 
 import json
 import os
 import queue
+import socket
 import subprocess
 import sys
 import tempfile
@@ -22,8 +25,10 @@ import agents.main
 from agents.monitor.events import MonitorLine
 from agents.sinks import sender
 from tests.support import agents as configured
-from tests.support import samples
+from tests.support import kernel_log, metadata_server, samples
+from tests.support.compile_cache import CacheFolder
 from tests.support.endpoint import serving
+from tests.support.neuron_sysfs import NeuronSysfs
 
 T = TypeVar("T")
 REPORTS: Final = 10_000
@@ -53,7 +58,7 @@ def run(reports: int = REPORTS) -> None:
 
 def measure(reports: int) -> tuple[list[float], int]:
     """Resident megabytes of a new agent, every 100 reports, and how many calls it made."""
-    with tempfile.TemporaryDirectory() as folder, serving() as endpoint:
+    with tempfile.TemporaryDirectory() as folder, serving() as endpoint, metadata_server.serving() as metadata:
         environment = {
             **os.environ,
             "AWS_ENDPOINT_URL": endpoint.url,
@@ -62,7 +67,7 @@ def measure(reports: int) -> tuple[list[float], int]:
             # As the agent's unit has it: what one thread frees, the next one uses.
             "MALLOC_ARENA_MAX": "1",
         }
-        command = [sys.executable, "-m", "bench.agent_memory", folder, str(reports)]
+        command = [sys.executable, "-m", "bench.agent_memory", folder, str(reports), metadata.url]
         output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout
         return json.loads(output), len(endpoint.calls)
 
@@ -101,7 +106,7 @@ class ReportClock:
         return item
 
 
-def agent(folder: Path, reports: int) -> list[float]:
+def agent(folder: Path, reports: int, metadata: str) -> list[float]:
     """Run one in this process."""
     line, monitor = folder / "line", folder / "neuron-monitor"
     line.write_bytes(samples.line(samples.full_node()))
@@ -111,13 +116,13 @@ def agent(folder: Path, reports: int) -> list[float]:
         neuron_monitor=str(monitor),
         run_directory=str(folder / "run"),
         spool_directory=str(folder / "spool"),
-        proc=str(folder / "proc"),
         sysfs=str(folder / "sys"),
         kernel_log=str(folder / "kmsg"),
         compile_cache=str(folder / "cache"),
-        statsd_port=0,
-        instance_metadata="",
+        statsd_port=_free_port(),
+        instance_metadata=metadata,
     )
+    _make_node(folder)
     # A minute passes in less than a second: there is no time to spread its batch over.
     sender.SPREAD = 0.0  # type: ignore[misc]  # of this process only
     stop = threading.Event()
@@ -126,5 +131,19 @@ def agent(folder: Path, reports: int) -> list[float]:
     return clock.readings
 
 
+def _make_node(folder: Path) -> None:
+    NeuronSysfs(folder / "sys", devices=16, cores=2)
+    cache = CacheFolder(folder / "cache")
+    for number in range(100):
+        cache.compiled(number, configured.MINUTE - 600, configured.MINUTE - 300)
+    kernel_log.append(folder / "kmsg", kernel_log.record(1, "neuron: module loaded"))
+
+
+def _free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(agent(Path(sys.argv[1]), int(sys.argv[2]))))
+    sys.stdout.write(json.dumps(agent(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])))
