@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import IO, Final
 
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
+from agents.monitor.output import drain, lines_of
 
 logger = logging.getLogger(__name__)
 # Seconds between SIGTERM and SIGKILL: neuron-monitor may need a period to flush.
 GRACE: Final = 5.0
 # A report of 128 processes on 128 cores would have 7 MB: 32 on 32 have 444 KB, and every process lists every core.
 LONGEST_LINE: Final = 16 * 1024 * 1024
-_STDERR_LIMIT: Final = 500
-_STDERR_CHUNK: Final = 8192
+_CHUNK: Final = 64 * 1024
 
 
 class MonitorMissingError(OSError):
@@ -57,6 +57,7 @@ class MonitorProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                bufsize=0,
                 start_new_session=True,
             )
         except OSError as error:
@@ -66,7 +67,7 @@ class MonitorProcess:
         self._events.put(MonitorStarted(process.pid))
         self._readers = [
             threading.Thread(target=self._read_lines, args=(process,), name="monitor output", daemon=True),
-            threading.Thread(target=_drain, args=(process.stderr,), name="monitor errors", daemon=True),
+            threading.Thread(target=_read_errors, args=(process,), name="monitor errors", daemon=True),
         ]
         for reader in self._readers:
             reader.start()
@@ -83,21 +84,28 @@ class MonitorProcess:
 
     def close(self, grace: float = GRACE) -> None:
         """End the process and wait for it and its readers, at most four times ``grace`` seconds; it may be gone."""
-        if self._process is None:
-            return
-        _end(self._process, grace)
+        process = self._process
+        if process is not None:
+            _end(process, grace)
         for reader in self._readers:
             reader.join(timeout=grace)
         self._process = None
 
     def _read_lines(self, process: "subprocess.Popen[bytes]") -> None:
-        assert process.stdout is not None  # noqa: S101 - opened as a pipe above
-        with process.stdout as stream:
+        with lines_of(process.stdout, lambda: process.poll() is not None) as stream:
             while (event := _next_line(stream)) is not None:
                 self._events.put(event)
         # The stream is closed, so nothing more can come: a process that lingers is ended.
         _end(process, GRACE, ask=False)
-        self._events.put(MonitorExited(process.wait()))
+        returncode = process.wait()
+        if self._process is process:
+            # Its number may soon be another's: nobody must signal it any more.
+            self._process = None
+        self._events.put(MonitorExited(returncode))
+
+
+def _read_errors(process: "subprocess.Popen[bytes]") -> None:
+    drain(lines_of(process.stderr, lambda: process.poll() is not None))
 
 
 def _next_line(stream: IO[bytes]) -> MonitorLine | MonitorOverlongLine | None:
@@ -106,7 +114,7 @@ def _next_line(stream: IO[bytes]) -> MonitorLine | MonitorOverlongLine | None:
         return MonitorLine(line) if line else None
     size = len(line)
     while line and not line.endswith(b"\n"):
-        line = stream.readline(_STDERR_CHUNK)
+        line = stream.readline(_CHUNK)
         size += len(line)
     return MonitorOverlongLine(size)
 
@@ -128,12 +136,3 @@ def _end(process: "subprocess.Popen[bytes]", grace: float, *, ask: bool = True) 
 def _signal_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
-
-
-def _drain(stream: IO[bytes] | None) -> None:
-    # A full pipe would block the monitor, so it is read even though nobody needs it.
-    assert stream is not None  # noqa: S101 - opened as a pipe above
-    with stream:
-        for line in iter(lambda: stream.readline(_STDERR_CHUNK), b""):
-            text = line.decode("utf-8", "replace").rstrip()[:_STDERR_LIMIT]
-            logger.warning("neuron-monitor says: %s", text)

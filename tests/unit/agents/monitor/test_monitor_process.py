@@ -1,12 +1,16 @@
 """neuron-monitor's process for real: its lines, its end, and what it can do to the agent."""
 
+import os
 import queue
+import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from agents.monitor import output
 from agents.monitor import process as process_module
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
 from agents.monitor.process import MonitorMissingError, MonitorProcess
@@ -131,6 +135,37 @@ signal.pause()
 
     # The exit is told only when nobody holds the pipe any more.
     assert events.get(timeout=30) == MonitorExited(-15)
+
+
+def test_a_helper_that_left_the_group_and_holds_the_pipes_does_not_hide_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "_SILENCE", 0.1)
+    body = "print('up', flush=True)\npid = os.fork()\nif not pid: os.setsid(); signal.pause()\nprint(pid, flush=True)"
+    process, events = started(tmp_path, body)
+    assert events.get(timeout=30) == MonitorLine(b"up\n")
+    line = events.get(timeout=30)
+    assert isinstance(line, MonitorLine)
+    try:
+        assert events.get(timeout=30) == MonitorExited(0)
+        process.close()
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("monitor")]
+    finally:
+        os.kill(int(line.data), signal.SIGKILL)
+
+
+def test_a_flood_of_errors_is_not_logged_but_its_end_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    body = "sys.stderr.write('noise\\n' * 100_000 + 'panic: no device\\n')"
+    process, events = started(tmp_path, body)
+    assert events.get(timeout=30) == MonitorExited(0)
+    process.close()
+
+    said = [record.getMessage() for record in caplog.records]
+    # 60 lines, and one about the other 99,940 of 6 bytes and the last of 17.
+    assert len(said) == 61
+    assert said[0] == "neuron-monitor says: noise"
+    assert said[-1].startswith("neuron-monitor said 599657 bytes more")
+    assert said[-1].endswith("noise\npanic: no device")
 
 
 def test_a_program_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
