@@ -28,7 +28,7 @@ class FaultyDisk:
         self.kills = 0
         self.refusals = 0
         self._chance = chance
-        self._operations_to_live: int | None = None
+        self._operations_to_live: list[int] = []
         monkeypatch.setattr(durable_file, "os", self)
 
         def rename(path: Path, target: Path) -> Path:
@@ -43,8 +43,8 @@ class FaultyDisk:
         monkeypatch.setattr(Path, "unlink", unlink)
 
     def kill_soon(self, operations: int) -> None:
-        """Kill the agent in that many file operations from now."""
-        self._operations_to_live = operations
+        """Kill the agent in that many file operations from now, or from the kill that is due before."""
+        self._operations_to_live.append(operations)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(os, name)
@@ -56,6 +56,8 @@ class FaultyDisk:
         if self.is_full and end + len(content) > os.fstat(descriptor).st_size:
             self.refusals += 1
             os.write(descriptor, content[: len(content) // 3])
+            if dies:
+                raise KilledError
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if dies:
             os.write(descriptor, content[: self._chance.randrange(len(content) + 1)])
@@ -84,11 +86,11 @@ class FaultyDisk:
             raise KilledError
 
     def _dies(self) -> bool:
-        if self._operations_to_live is None:
+        if not self._operations_to_live:
             return False
-        self._operations_to_live -= 1
-        if self._operations_to_live >= 0:
+        self._operations_to_live[0] -= 1
+        if self._operations_to_live[0] >= 0:
             return False
-        self._operations_to_live = None
+        del self._operations_to_live[0]
         self.kills += 1
         return True

@@ -115,6 +115,7 @@ class FaultyNode:
         self._is_hung = self._is_up = False
         self._stop = threading.Event()
         monkeypatch.setattr(assemble, "collectors", lambda _: ())
+        (folder / "run").mkdir()
         (folder / "proc/sys/kernel/random").mkdir(parents=True)
         (folder / "proc/sys/kernel/random/boot_id").write_text("boot-1\n")
 

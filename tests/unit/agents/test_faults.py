@@ -141,3 +141,31 @@ def print_figures(node: FaultyNode, copies: dict[int, list[dict[str, Any]]], sur
         f"{taken} reports taken in, {survivors} more survived their killer's write, {torn} torn;"
         f" {arrived}; {total} executions; dropped {dict(dropped)}"
     )
+
+
+def test_kills_while_the_disk_is_full_lose_only_what_no_disk_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = FaultyNode(tmp_path, monkeypatch, seed=int(os.environ.get("FAULTS_SEED", "1")))
+    node.cloud.throttled = node.cloud.unanswered = 0.0
+    node.at(600, partial(setattr, node.disk, "is_full", True))
+    node.at(3000, partial(setattr, node.disk, "is_full", False))
+    node.at(1200, partial(setattr, node.cloud, "is_away", True))
+    node.at(1800, partial(setattr, node.cloud, "is_away", False))
+    for at in (900, 1500, 2100, 2700):
+        node.at(at, partial(node.disk.kill_soon, node.chance.randrange(10)))
+
+    node.run(HOUR)
+
+    assert (node.disk.kills, node.lives) == (4, 5)
+    copies = by_number(node.cloud.events)
+    for seq, events in copies.items():
+        assert len({(event["_aws"]["Timestamp"], event.get("executions_completed")) for event in events}) == 1
+        taken, in_flight = sum(node.ledger.taken[seq]), node.ledger.in_flight[seq]
+        assert (events[0].get("executions_completed") or 0) - taken in sums(in_flight)
+    # Numbers are given out once, also when no file can grow: what is lost is a gap, and only in the time without disk.
+    lost = set(range(1, max(copies) + 1)) - set(copies)
+    assert all(10 <= (node.ledger.minutes[seq] - MINUTE) / 60 <= 50 for seq in lost & set(node.ledger.minutes))
+    # Five minutes without a network before the second kill, and at each kill the minute itself and the one before.
+    assert len(lost) <= 5 + 2 * 4
+    print(f"\n{node.disk.refusals} writes refused, {len(copies)} minutes arrived, {len(lost)} lost")  # noqa: T201
