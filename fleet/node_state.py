@@ -32,11 +32,14 @@ class Observation:
     """One minute of a node. ``at`` is its start in unix seconds; texts are reasons, None where there is none.
 
     ``completed`` is None when executions were not measured. ``job`` is the id of a registered or recognised job.
+    ``fault`` asks for a new node or a boot of this one; ``passing_fault`` is an error of the minute that does not, such
+    as a collective that hangs because of another node.
     """
 
     at: float
     blind: str | None = None
     fault: str | None = None
+    passing_fault: str | None = None
     draining: str | None = None
     holds_cores: bool = False
     job: str | None = None
@@ -47,7 +50,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What outlives a minute. A fault stays until the node boots; the rest belongs to ``job``.
+    """What outlives a minute. A fault stays until the node boots, unless it passes; the rest belongs to ``job``.
 
     ``since`` is when the start-up grace began; the other times are when a pause, a compilation or the writing of a
     checkpoint was first seen. ``earlier`` are jobs that were seen before ``job`` since the node was last free, and
@@ -79,7 +82,7 @@ def decide(seen: Observation, memory: Memory) -> Verdict:
     memory = replace(_remember(seen, _on_this_clock(memory, seen.at)), at=seen.at)
     for state, reason in (
         (NodeState.BLIND, seen.blind),
-        (NodeState.FAULT, memory.fault),
+        (NodeState.FAULT, memory.fault or seen.passing_fault),
         (NodeState.DRAINING, seen.draining),
         (NodeState.NO_JOB, _no_job(seen)),
         (NodeState.COMPILING, _compiling(seen, memory)),

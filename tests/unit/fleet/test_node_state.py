@@ -79,6 +79,13 @@ def test_a_fault_stays_until_the_node_boots() -> None:
     assert after({}, memory=Memory()).state is NodeState.NO_JOB
 
 
+def test_a_fault_that_passes_is_one_minute_of_fault() -> None:
+    hang = {**WORKING, "passing_fault": "hang-on-collectives: another worker hangs"}
+
+    assert after(WORKING, hang).state is NodeState.FAULT
+    assert after(WORKING, hang, {**WORKING, "completed": 9}).state is NodeState.RUNNING
+
+
 def test_a_fault_that_was_seen_while_blind_is_remembered() -> None:
     assert after({"blind": "silent", "fault": "hbm"}, WORKING).state is NodeState.FAULT
 
@@ -142,6 +149,7 @@ observations = st.builds(
     at=st.integers(-10_000, 10_000).map(lambda minute: minute * MINUTE),
     blind=st.none() | st.just("silent"),
     fault=st.none() | st.just("hbm"),
+    passing_fault=st.none() | st.just("hang"),
     draining=st.none() | st.just("told to"),
     holds_cores=st.booleans(),
     job=st.none() | st.sampled_from(["a", "b"]),
@@ -163,7 +171,7 @@ def test_in_any_sequence_and_on_any_clock_the_first_state_that_holds_wins(sequen
         progressed = bool(seen.completed)
         expected = (
             (NodeState.BLIND, seen.blind is not None),
-            (NodeState.FAULT, faulty),
+            (NodeState.FAULT, faulty or seen.passing_fault is not None),
             (NodeState.DRAINING, seen.draining is not None),
             (NodeState.NO_JOB, not occupied),
             (NodeState.COMPILING, seen.compiling and not progressed),
