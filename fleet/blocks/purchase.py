@@ -53,6 +53,27 @@ class Request:
     claimed_at: datetime | None = None
     reservation_id: str | None = None
     reason: str | None = None
+    is_adopted: bool = False
+    """The block was bought elsewhere and is only looked after: what it cost is not known, and its fee says 0."""
+
+
+def adopted(fleet: str, reservation_id: str, offering: Offering, at: datetime) -> Request:
+    """A request for a block that is there already, because the fleet's environment file names it."""
+    return Request(
+        request_id=adopted_id(fleet, reservation_id),
+        fleet=fleet,
+        offering=offering,
+        requested_by="environment file",
+        requested_at=at,
+        status=Status.PURCHASED,
+        reservation_id=reservation_id,
+        is_adopted=True,
+    )
+
+
+def adopted_id(fleet: str, reservation_id: str) -> str:
+    """The id of the request for a block that an environment file names."""
+    return f"{fleet}-{reservation_id}"
 
 
 def approve(request: Request, principal: str, approvers: Collection[str], at: datetime) -> Request:

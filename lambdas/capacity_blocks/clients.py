@@ -25,5 +25,51 @@ class Ec2Client(Protocol):
     def describe_capacity_reservations(self, **request: object) -> dict[str, Any]:
         """DescribeCapacityReservations."""
 
+    def describe_capacity_block_offerings(self, **request: object) -> dict[str, Any]:
+        """DescribeCapacityBlockOfferings."""
+
     def describe_capacity_block_extension_offerings(self, **request: object) -> dict[str, Any]:
         """DescribeCapacityBlockExtensionOfferings."""
+
+
+class BatchClient(Protocol):
+    """Batch."""
+
+    def describe_compute_environments(self, **request: object) -> dict[str, Any]:
+        """DescribeComputeEnvironments."""
+
+    def update_compute_environment(self, **request: object) -> dict[str, Any]:
+        """UpdateComputeEnvironment."""
+
+    def list_jobs(self, **request: object) -> dict[str, Any]:
+        """ListJobs."""
+
+    def terminate_job(self, **request: object) -> dict[str, Any]:
+        """TerminateJob."""
+
+
+class SsmClient(Protocol):
+    """Systems Manager."""
+
+    def send_command(self, **request: object) -> dict[str, Any]:
+        """SendCommand."""
+
+
+class SnsClient(Protocol):
+    """SNS."""
+
+    def publish(self, **request: object) -> dict[str, Any]:
+        """Publish."""
+
+
+class LogsClient(Protocol):
+    """CloudWatch Logs."""
+
+    def start_query(self, **request: object) -> dict[str, Any]:
+        """StartQuery."""
+
+    def get_query_results(self, **request: object) -> dict[str, Any]:
+        """GetQueryResults."""
+
+    def stop_query(self, **request: object) -> dict[str, Any]:
+        """StopQuery."""

@@ -1,8 +1,8 @@
 """Who approves: proved, not claimed.
 
 The caller signs STS's GetCallerIdentity for one request id and sends the signed URL. STS answers with the ARN of
-whoever signed it, so a name cannot be made up; and a signature for another request or another environment is of no
-use, because the header that names both is part of what was signed.
+whoever signed it, so a name cannot be made up; and a signature for another action, request or environment is of no
+use, because the header that names them is part of what was signed.
 """
 
 import json
@@ -12,19 +12,14 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from fleet.blocks.purchase import RefusedError
+from fleet.blocks.signature import HEADER
 
-HEADER: Final = "x-neuron-fleet-request"
 # The answer is asked for as JSON, so that no XML has to be read.
 _HEADERS: Final = {"Accept": "application/json"}
 _ASSUMED: Final = re.compile(r"arn:(?P<partition>[\w-]+):sts::(?P<account>\d{12}):assumed-role/(?P<role>[^/]+)/.+")
 _ROLE_WITH_PATH: Final = re.compile(r"(?P<front>arn:[\w-]+:iam::\d{12}:role/)(?:.*/)?(?P<role>[^/]+)")
 
 Get = Callable[[str, Mapping[str, str]], tuple[int, bytes]]
-
-
-def binding(environment: str, request_id: str) -> str:
-    """The header's value: what the signature is for."""
-    return f"{environment}/{request_id}"
 
 
 def caller(url: str, sts_host: str, bound_to: str, get: Get) -> str:

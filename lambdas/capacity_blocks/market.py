@@ -10,7 +10,7 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.blocks.life import Block
-from fleet.blocks.offering import Offering
+from fleet.blocks.offering import Offering, Search, from_ec2
 from fleet.blocks.purchase import Request
 from lambdas.capacity_blocks.clients import Ec2Client
 from lambdas.capacity_blocks.ports import PurchaseRefusedError, PurchaseUnansweredError
@@ -18,6 +18,7 @@ from lambdas.capacity_blocks.ports import PurchaseRefusedError, PurchaseUnanswer
 REQUEST_TAG: Final = "neuron-fleet:capacity-request"
 EXTENSION: Final = timedelta(days=1)
 _FIRST_SERVER_ERROR: Final = 500
+_PAGES: Final = 20
 _USABLE: Final = "active"
 # States in which EC2 still shows a reservation that will not come, or not come back.
 _GONE: Final = frozenset({"cancelled", "failed", "payment-failed", "unsupported"})
@@ -71,6 +72,19 @@ class Ec2Market:
             end=entry["EndDate"],
             is_delivered=entry["State"] == _USABLE,
         )
+
+    def offering(self, search: Search, offering_id: str) -> Offering | None:
+        """The offer as EC2 describes it now: what a person approves must not rest on what another person typed."""
+        more: dict[str, object] = {}
+        for _ in range(_PAGES):
+            answer = self._reader.describe_capacity_block_offerings(**search.parameters(), **more)
+            for entry in answer.get("CapacityBlockOfferings", []):
+                if entry["CapacityBlockOfferingId"] == offering_id:
+                    return from_ec2(entry)
+            if not answer.get("NextToken"):
+                break
+            more = {"NextToken": answer["NextToken"]}
+        return None
 
     def extensions(self, reservation_id: str) -> tuple[Offering, ...]:
         """What EC2 offers to extend it by one day."""

@@ -1,12 +1,12 @@
 """What the service needs of the world. ``adapters`` speaks to AWS; tests bring a world of their own."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from fleet.blocks.life import Block
-from fleet.blocks.offering import Offering
+from fleet.blocks.life import Block, Step
+from fleet.blocks.offering import Offering, Search
 from fleet.blocks.post_mortem import NodeMinutes
 from fleet.blocks.purchase import Request
 
@@ -23,6 +23,10 @@ class PurchaseUnansweredError(Exception):
     """No answer, or one that does not say what happened: something may have been bought."""
 
 
+class UsageError(Exception):
+    """What the agents measured cannot be read now."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """A request as it is stored. ``done`` are keys of ``fleet.blocks.life.key``; ``version`` counts its changes."""
@@ -30,6 +34,24 @@ class Record:
     request: Request
     done: frozenset[str] = frozenset()
     version: int = 0
+
+    @property
+    def is_accounted(self) -> bool:
+        """Whether its block is over and accounted for: nothing is left to do."""
+        return any(step.startswith(f"{Step.POST_MORTEM}@") for step in self.done)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a fleet's jobs run, as deployed: ARNs in Batch, and the block that its nodes are launched into."""
+
+    compute_environment: str
+    queue: str
+    vcpus: int
+    """Of one node."""
+    instance_type: str
+    availability_zone: str
+    reservation_id: str | None = None
 
 
 class Store(Protocol):
@@ -72,6 +94,10 @@ class Market(Protocol):
         """The block as it is now; None when EC2 does not show it."""
         ...
 
+    def offering(self, search: Search, offering_id: str) -> Offering | None:
+        """The offer as EC2 describes it now; None when it is gone."""
+        ...
+
     def extensions(self, reservation_id: str) -> tuple[Offering, ...]:
         """What EC2 offers to extend it by; buying one is a request of its own."""
         ...
@@ -92,8 +118,8 @@ class Fleets(Protocol):
         """Start no more jobs there, and ask the running ones to end."""
         ...
 
-    def stop(self, fleet: str) -> None:
-        """End whatever still runs."""
+    def stop(self, fleet: str) -> bool:
+        """End whatever still runs, and start nothing more; whether nothing ran."""
         ...
 
 
@@ -109,13 +135,21 @@ class Usage(Protocol):
     """What the agents measured."""
 
     def minutes(self, fleet: str, start: datetime, end: datetime) -> Iterable[NodeMinutes]:
-        """One entry for each node that reported in that time."""
+        """One entry for each node that reported in that time.
+
+        Raises:
+            UsageError: it cannot be read now.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """All of it. ``approvers`` are the IAM ARNs that may approve purchases, as deployed."""
+    """All of it. ``approvers`` are the IAM ARNs that may approve purchases, as deployed.
+
+    ``places`` are the fleets that are launched into Capacity Blocks, by name. A fleet is touched for the block that its
+    place names, and for no other: a block that was bought for later must not undo the end of the one before it.
+    """
 
     store: Store
     market: Market
@@ -123,3 +157,4 @@ class World:
     people: People
     usage: Usage
     approvers: frozenset[str]
+    places: Mapping[str, Place] = field(default_factory=dict)

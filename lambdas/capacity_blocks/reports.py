@@ -14,6 +14,19 @@ Text = tuple[str, str]
 _OFFERS_SHOWN = 3
 
 
+def bought(request: Request) -> Text:
+    """A block was bought, and its fleet has to be told."""
+    offering = request.offering
+    subject = f"{request.fleet}: Capacity Block {request.reservation_id} was bought"
+    body = (
+        f"{offering.instances} x {offering.instance_type} from {_utc(offering.start)} to {_utc(offering.end)} for "
+        f"${offering.fee_usd:,.2f}, approved by {request.approved_by}.\n"
+        f"Before it starts, write `reservation_id: {request.reservation_id}` and its `ends_at` into the fleet's market "
+        "and deploy; nodes are launched into the block that the file names, and no earlier block may still be in use."
+    )
+    return subject, body
+
+
 def not_bought(request: Request) -> Text:
     """EC2 refused the purchase."""
     subject = f"{request.fleet}: the Capacity Block was not bought"
@@ -52,6 +65,8 @@ def extension(block: Block, offers: Iterable[Offering]) -> Text:
 
 def post_mortem(request: Request, block: Block, nodes: Iterable[NodeMinutes]) -> Text:
     """What the block was worth."""
+    if request.is_adopted:
+        return _unpriced(request, block, nodes)
     account = accounts.post_mortem(request.offering, nodes)
     used = "not measured" if account.utilization_percent is None else f"{account.utilization_percent:.1f} %"
     subject = f"{block.fleet}: Capacity Block {block.reservation_id} is over; ${account.wasted_usd:,.2f} were wasted"
@@ -61,6 +76,21 @@ def post_mortem(request: Request, block: Block, nodes: Iterable[NodeMinutes]) ->
         f"Jobs ran in {account.running_percent:.1f} % of them\n"
         f"Utilization while jobs ran: {used}\n"
         f"Wasted: ${account.wasted_usd:,.2f}; not measured: ${account.unmeasured_usd:,.2f}"
+    )
+    return subject, body
+
+
+def _unpriced(request: Request, block: Block, nodes: Iterable[NodeMinutes]) -> Text:
+    # Bought elsewhere: what was paid is not known here, and a part of an unknown price would be made up.
+    account = accounts.post_mortem(request.offering, nodes)
+    used = "not measured" if account.utilization_percent is None else f"{account.utilization_percent:.1f} %"
+    subject = f"{block.fleet}: Capacity Block {block.reservation_id} is over"
+    body = (
+        "Paid: not known, it was bought elsewhere\n"
+        f"Measured: {account.measured_percent:.1f} % of its instance-minutes\n"
+        f"Jobs ran in {account.running_percent:.1f} % of them\n"
+        f"Utilization while jobs ran: {used}\n"
+        f"Wasted, at the price that the agents know: ${account.wasted_usd:,.2f}"
     )
     return subject, body
 

@@ -6,10 +6,13 @@ may be left out; a purchase is recorded first and made after, because it may nev
 """
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from fleet.blocks import purchase
 from fleet.blocks.life import KEPT_UP, Block, Step, due, key
+from fleet.blocks.offering import Offering
+from fleet.blocks.post_mortem import NodeMinutes
 from fleet.blocks.purchase import Request, Status
 from lambdas.capacity_blocks import reports
 from lambdas.capacity_blocks.ports import (
@@ -17,14 +20,26 @@ from lambdas.capacity_blocks.ports import (
     PurchaseRefusedError,
     PurchaseUnansweredError,
     Record,
+    UsageError,
     World,
 )
+
+ANNOUNCED: Final = "announced"
+# How long the post-mortem waits for the node log before it says that nothing was measured.
+USAGE_WAITS: Final = timedelta(hours=1)
+_TOUCH_THE_FLEET: Final = frozenset({Step.SCALE_UP, Step.CHECKPOINT, Step.DRAIN, Step.STOP})
 
 
 def look(world: World, now: datetime) -> list[str]:
     """Do everything that is due at ``now``; what went wrong, one line for each request, while the others go on."""
+    records = list(world.store.open())
     problems = []
-    for record in world.store.open():
+    for fleet in world.places:
+        try:
+            records += _adopt(world, fleet, records, now)
+        except Exception as error:
+            problems.append(f"fleet {fleet}: {type(error).__name__}: {error}")
+    for record in records:
         try:
             _advance(world, record, now)
         except ConflictError:
@@ -47,6 +62,33 @@ def approve(world: World, request_id: str, principal: str, now: datetime) -> Req
         raise purchase.RefusedError(f"there is no request {request_id}")
     approved = purchase.approve(record.request, principal, world.approvers, now)
     return world.store.write(replace(record, request=approved)).request
+
+
+def _adopt(world: World, fleet: str, records: list[Record], now: datetime) -> list[Record]:
+    """A record for the block that the fleet's environment file names, unless it has one; it is looked after as well."""
+    place = world.places[fleet]
+    if place.reservation_id is None or any(
+        record.request.fleet == fleet
+        # A purchase that was not answered may be of this very block.
+        and (record.request.reservation_id == place.reservation_id or record.request.status is Status.PURCHASING)
+        for record in records
+    ):
+        return []
+    if world.store.read(purchase.adopted_id(fleet, place.reservation_id)) is not None:
+        return []
+    block = world.market.block(place.reservation_id, fleet)
+    if block is None or now >= block.end:
+        return []
+    offering = Offering(
+        offering_id="",
+        instance_type=place.instance_type,
+        instances=block.instances,
+        availability_zone=place.availability_zone,
+        start=block.start,
+        end=block.end,
+        fee_usd=0.0,
+    )
+    return [world.store.write(Record(purchase.adopted(fleet, place.reservation_id, offering, now)))]
 
 
 def _advance(world: World, record: Record, now: datetime) -> None:
@@ -87,35 +129,60 @@ def _search(world: World, record: Record, now: datetime) -> None:
 
 def _live(world: World, record: Record, now: datetime) -> None:
     request = record.request
+    if record.is_accounted:
+        return
     block = world.market.block(request.reservation_id or "", request.fleet)
     if block is None:
         raise LookupError(f"EC2 does not show Capacity Block {request.reservation_id}")
+    if ANNOUNCED not in record.done and not request.is_adopted:
+        world.people.tell(f"{block.reservation_id}:{ANNOUNCED}", *reports.bought(request))
+        record = world.store.write(replace(record, done=record.done | {ANNOUNCED}))
     for step in due(block, record.done, now):
-        _do(world, step, request, block)
-        if step in KEPT_UP:
-            continue
-        record = world.store.write(replace(record, done=record.done | {key(step, block)}))
+        is_done = _touch(world, step, block) if step in _TOUCH_THE_FLEET else _tell(world, step, request, block, now)
+        if is_done and step not in KEPT_UP:
+            record = world.store.write(replace(record, done=record.done | {key(step, block)}))
 
 
-def _do(world: World, step: Step, request: Request, block: Block) -> None:
+def _touch(world: World, step: Step, block: Block) -> bool:
+    """Take a step that changes the fleet; whether it need not be taken again."""
+    place = world.places.get(block.fleet)
+    if place is None or place.reservation_id != block.reservation_id:
+        return False
     match step:
         case Step.SCALE_UP:
             world.fleets.scale(block.fleet, block.instances)
-        case Step.PROPOSE_EXTENSION:
-            offers = world.market.extensions(block.reservation_id)
-            world.people.tell(key(step, block), *reports.extension(block, offers))
-        case Step.TICKET_DAY | Step.TICKET_SOON:
-            world.people.tell(key(step, block), *reports.ending(block, step))
         case Step.CHECKPOINT:
             world.fleets.checkpoint(block.fleet, block.end)
         case Step.DRAIN:
             world.fleets.drain(block.fleet)
         case Step.STOP:
-            world.fleets.stop(block.fleet)
+            # A job that was told to end takes its time, and one may have been starting: looked at again.
+            nothing_ran = world.fleets.stop(block.fleet)
             world.fleets.scale(block.fleet, 0)
+            return nothing_ran
+    return True
+
+
+def _tell(world: World, step: Step, request: Request, block: Block, now: datetime) -> bool:
+    """Take a step that says something to people, once by block and step."""
+    match step:
+        case Step.PROPOSE_EXTENSION:
+            text = reports.extension(block, world.market.extensions(block.reservation_id))
         case Step.POST_MORTEM:
-            nodes = world.usage.minutes(block.fleet, block.start, block.end)
-            world.people.tell(key(step, block), *reports.post_mortem(request, block, nodes))
+            text = reports.post_mortem(request, block, _measured(world, block, now))
+        case _:
+            text = reports.ending(block, step)
+    world.people.tell(f"{block.reservation_id}:{key(step, block)}", *text)
+    return True
+
+
+def _measured(world: World, block: Block, now: datetime) -> tuple[NodeMinutes, ...]:
+    try:
+        return tuple(world.usage.minutes(block.fleet, block.start, block.end))
+    except UsageError:
+        if now < block.end + USAGE_WAITS:
+            raise
+        return ()
 
 
 def _store_if_changed(world: World, record: Record, request: Request) -> Record:

@@ -27,16 +27,17 @@ class Table:
         self._dynamodb, self._table = dynamodb, table
 
     def open(self) -> Iterator[Record]:
-        """Every record that has not ended; a block that was bought stays open until the item expires."""
+        """Every record that has not ended; a block that was bought stays open until it is accounted for."""
+        return self._scan(FilterExpression="is_open = :yes", ExpressionAttributeValues={":yes": {"BOOL": True}})
+
+    def all(self) -> Iterator[Record]:
+        """Every record that has not expired."""
+        return self._scan()
+
+    def _scan(self, **which: object) -> Iterator[Record]:
         start: dict[str, Any] = {}
         while True:
-            page = self._dynamodb.scan(
-                TableName=self._table,
-                ConsistentRead=True,
-                FilterExpression="is_open = :yes",
-                ExpressionAttributeValues={":yes": {"BOOL": True}},
-                **start,
-            )
+            page = self._dynamodb.scan(TableName=self._table, ConsistentRead=True, **which, **start)
             yield from map(_record, page["Items"])
             if not page.get("LastEvaluatedKey"):
                 return
@@ -53,7 +54,7 @@ class Table:
         item = {
             "id": {"S": request.request_id},
             "version": {"N": str(version)},
-            "is_open": {"BOOL": request.status not in _ENDED},
+            "is_open": {"BOOL": request.status not in _ENDED and not record.is_accounted},
             "done": {"S": "\n".join(sorted(record.done))},
             "request": {"S": _REQUEST.dump_json(request).decode()},
             "expiration": {"N": str(int(_expires(request).timestamp()))},

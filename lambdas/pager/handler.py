@@ -8,19 +8,20 @@ from functools import cache
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from lambdas.pager import service, settings
 from lambdas.pager.adapters import IncidentTable, NodeEventQuery, Secrets, logs_client, secrets_client, table_client
 from lambdas.pager.delivery import HttpPoster
 from lambdas.pager.errors import DeliveryError
-from lambdas.pager.model import AlarmChange, Severity, SnsEvent
+from lambdas.pager.model import AlarmChange, Notice, Severity, SnsEvent
 from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World
 from lambdas.shared.metrics import ENRICHMENT_FAILED, PAGES_FAILED, PAGES_SENT
 from lambdas.shared.observability import emit, logger
 
 FUNCTION = "pager"
+_MESSAGE: TypeAdapter[AlarmChange | Notice] = TypeAdapter(AlarmChange | Notice)
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> None:
@@ -32,13 +33,13 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> None:
     undelivered: list[str] = []
     for record in SnsEvent.model_validate(event).records:
         try:
-            change = AlarmChange.model_validate_json(record.sns.message)
+            message = _MESSAGE.validate_json(record.sns.message)
         except ValidationError:
-            log.exception("message is not an alarm transition", topic=record.sns.topic_arn)
+            log.exception("message is neither an alarm transition nor a notice", topic=record.sns.topic_arn)
             emit(PAGES_FAILED, 1, _settings().environment, reason="malformed")
-            undelivered.append("a message that is not an alarm transition")
+            undelivered.append("a message that is neither an alarm transition nor a notice")
             continue
-        undelivered += _page(change, record.sns.severity)
+        undelivered += _tell(message) if isinstance(message, Notice) else _page(message, record.sns.severity)
     if undelivered:
         raise DeliveryError("; ".join(undelivered))
 
@@ -49,20 +50,31 @@ def _page(change: AlarmChange, severity: Severity) -> list[str]:
     return [f"{change.name} to {destination}: {reason}" for destination, reason in (outcome.failed or {}).items()]
 
 
+def _tell(notice: Notice) -> list[str]:
+    outcome = service.tell(notice, _settings(), _world())
+    logger(FUNCTION).info("notice handled", key=notice.key, sent=outcome.sent, already_sent=outcome.repeated)
+    _count(outcome, notice.key)
+    return [f"{notice.key} to {destination}: {reason}" for destination, reason in (outcome.failed or {}).items()]
+
+
 def _report(outcome: Outcome, change: AlarmChange) -> None:
-    environment, alarm = _settings().environment, change.name
     log = logger(FUNCTION)
     log.info(
         "transition handled",
-        alarm=alarm,
+        alarm=change.name,
         state=change.state,
         changed_at=change.changed_at_text,
         sent=outcome.sent,
         already_sent=outcome.repeated,
     )
     if outcome.page and outcome.page.enrichment_problem:
-        log.warning("page is bare", alarm=alarm, reason=outcome.page.enrichment_problem)
-        emit(ENRICHMENT_FAILED, 1, environment, alarm=alarm)
+        log.warning("page is bare", alarm=change.name, reason=outcome.page.enrichment_problem)
+        emit(ENRICHMENT_FAILED, 1, _settings().environment, alarm=change.name)
+    _count(outcome, change.name)
+
+
+def _count(outcome: Outcome, alarm: str) -> None:
+    environment, log = _settings().environment, logger(FUNCTION)
     for destination in outcome.sent:
         emit(PAGES_SENT, 1, environment, destination=destination, alarm=alarm)
     for destination, reason in (outcome.failed or {}).items():

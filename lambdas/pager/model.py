@@ -51,6 +51,14 @@ class AlarmChange(_In):
         return self.changed_at.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
+class Notice(_In):
+    """What a function of the platform tells people, on the same topics as alarms. ``key`` makes it one message."""
+
+    key: str = Field(alias="notice_key")
+    subject: str
+    body: str
+
+
 class SnsMessage(_In):
     """The part of an SNS record that matters here."""
 

@@ -13,7 +13,7 @@ from lambdas.pager.errors import DeliveryError, EnrichmentError, IncidentStoreEr
 from lambdas.pager.evidence import Evidence
 from lambdas.pager.incident import Incident, Remembered, incident_of
 from lambdas.pager.links import links
-from lambdas.pager.model import AlarmChange, NodeEvent, Severity, State
+from lambdas.pager.model import AlarmChange, NodeEvent, Notice, Severity, State
 from lambdas.pager.page import Page
 from lambdas.pager.settings import Settings
 
@@ -68,12 +68,26 @@ def handle(change: AlarmChange, severity: Severity, settings: Settings, world: W
         return Outcome(page=None)
     incident = _incident(change, world.incidents)
     page = _page(change, severity, incident, settings, world.events)
+    deliveries = {
+        destination: (_key(change, destination), partial(_deliver, destination, page, settings, world))
+        for destination in destinations(page)
+    }
+    return _delivered(page, deliveries, world)
+
+
+def tell(notice: Notice, settings: Settings, world: World) -> Outcome:
+    """Deliver a notice, once by its key; nobody is woken up for one."""
+    send = partial(_send_to_slack, {**slack.notice_message(notice)}, settings, world)
+    return _delivered(None, {SLACK: (f"notice|{notice.key}", send)}, world)
+
+
+def _delivered(page: Page | None, deliveries: Mapping[str, tuple[str, Callable[[], None]]], world: World) -> Outcome:
     sent: list[str] = []
     repeated: list[str] = []
     failed: dict[str, str] = {}
-    for destination in destinations(page):
+    for destination, (key, send) in deliveries.items():
         try:
-            ran = world.once(_key(change, destination), partial(_deliver, destination, page, settings, world))
+            ran = world.once(key, send)
         except (DeliveryError, SecretError) as error:
             failed[destination] = str(error)
             continue
@@ -147,10 +161,14 @@ def _evidence(change: AlarmChange, query: str | None, events: Events) -> Evidenc
 
 def _deliver(destination: str, page: Page, settings: Settings, world: World) -> None:
     if destination == SLACK:
-        world.post(world.secret(settings.slack_secret).strip(), {**slack.message(page)})
+        _send_to_slack({**slack.message(page)}, settings, world)
         return
     routing_key, url = _routing(world.secret(settings.pagerduty_secret), settings.pagerduty_secret)
     world.post(url, pagerduty.event(page, routing_key))
+
+
+def _send_to_slack(message: Mapping[str, object], settings: Settings, world: World) -> None:
+    world.post(world.secret(settings.slack_secret).strip(), message)
 
 
 def _routing(text: str, name: str) -> tuple[str, str]:

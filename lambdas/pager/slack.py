@@ -6,6 +6,7 @@ Limits that Slack documents: header 150 characters, a section's text 3,000, a fi
 from typing import Final, TypedDict
 
 from lambdas.pager import page as wording
+from lambdas.pager.model import Notice
 from lambdas.pager.page import Page
 
 HEADER_LIMIT: Final = 150
@@ -28,6 +29,12 @@ def message(page: Page) -> SlackMessage:
     blocks += [_section(text) for text in _paragraphs(page)]
     blocks.append(_section(_links(page)))
     return {"text": title, "blocks": blocks}
+
+
+def notice_message(notice: Notice) -> SlackMessage:
+    """The message of a notice: its subject, and its body as it is."""
+    header: Block = {"type": "header", "text": {"type": "plain_text", "text": notice.subject[:HEADER_LIMIT]}}
+    return {"text": notice.subject, "blocks": [header, _section(escape(notice.body))]}
 
 
 def _paragraphs(page: Page) -> list[str]:

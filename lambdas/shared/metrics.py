@@ -22,3 +22,6 @@ class OperationsMetric:
 PAGES_SENT: Final = OperationsMetric("PagesSent", "messages that a destination accepted")
 PAGES_FAILED: Final = OperationsMetric("PagesFailed", "messages that a destination did not take after all attempts")
 ENRICHMENT_FAILED: Final = OperationsMetric("EnrichmentFailed", "pages that went out without nodes, job and dollars")
+CAPACITY_BLOCK_PROBLEMS: Final = OperationsMetric(
+    "CapacityBlockProblems", "Capacity Blocks of which something could not be done at a look"
+)

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from fleet.blocks.life import Block, seconds_for_job
-from fleet.blocks.offering import Offering
+from fleet.blocks.offering import Offering, Search
 from fleet.blocks.post_mortem import NodeMinutes
 from fleet.blocks.purchase import Request
 from lambdas.capacity_blocks.ports import (
     ConflictError,
+    Place,
     PurchaseRefusedError,
     PurchaseUnansweredError,
     Record,
@@ -25,6 +26,7 @@ REQUESTER = "arn:aws:iam::111122223333:user/ada"
 STRANGER = "arn:aws:iam::111122223333:user/eve"
 BEGIN = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 FLEET = "frontier"
+PLACE = Place("ce", "queue", 192, "trn2.48xlarge", "us-east-2a", "cr-r1")
 
 
 class Crashed(BaseException):
@@ -115,6 +117,9 @@ class FakeMarket:
         end = offering.end + self.extended
         return Block(reservation_id, fleet, offering.instances, offering.start, end, delivered)
 
+    def offering(self, search: Search, offering_id: str) -> Offering | None:
+        return None
+
     def extensions(self, reservation_id: str) -> tuple[Offering, ...]:
         return ()
 
@@ -151,9 +156,11 @@ class FakeFleets:
         for job in self.jobs:
             job.ends_at = min(job.ends_at, self.clock() + timedelta(minutes=self.trouble.dice.randint(0, 20)))
 
-    def stop(self, fleet: str) -> None:
+    def stop(self, fleet: str) -> bool:
         self._called("stop")
+        nothing_ran = not self.running()
         self.jobs.clear()
+        return nothing_ran
 
     def start_job(self, block: Block | None) -> None:
         """As the engine does: with the time-out that the block leaves, or not at all."""
@@ -204,7 +211,9 @@ class Simulated:
         self.market = FakeMarket(self.trouble, lambda: self.now)
         self.fleets = FakeFleets(self.trouble, lambda: self.now)
         self.people = FakePeople(self.trouble)
-        self.world = World(self.store, self.market, self.fleets, self.people, NoUsage(), frozenset({APPROVER}))
+        self.world = World(
+            self.store, self.market, self.fleets, self.people, NoUsage(), frozenset({APPROVER}), {FLEET: PLACE}
+        )
 
 
 def request(start: datetime, hours: int, request_id: str = "r1") -> Request:

@@ -1,13 +1,11 @@
 """The engine's table and EC2, with the answers that AWS documents."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ReadTimeoutError
 from botocore.stub import ANY, Stubber
 
@@ -28,23 +26,6 @@ RESERVATION = {
     "StartDate": ASKED.offering.start,
     "EndDate": ASKED.offering.end,
 }
-
-
-@pytest.fixture
-def stubbed() -> Iterator[Callable[[str], tuple[Any, Stubber]]]:
-    stubbers: list[Stubber] = []
-
-    def make(service: str) -> tuple[Any, Stubber]:
-        once = Config(retries={"total_max_attempts": 1})
-        # The stubs know each service by its literal name only.
-        client = boto3.session.Session().client(service, region_name="us-east-2", config=once)  # type: ignore[call-overload]
-        stubbers.append(Stubber(client))
-        stubbers[-1].activate()
-        return client, stubbers[-1]
-
-    yield make
-    for stubber in stubbers:
-        stubber.assert_no_pending_responses()
 
 
 class MemoryTable:
@@ -138,6 +119,7 @@ def test_a_purchase_that_times_out_is_unanswered() -> None:
             raise ReadTimeoutError(endpoint_url="ec2")
 
         describe_capacity_reservations = describe_capacity_block_extension_offerings = purchase_capacity_block
+        describe_capacity_block_offerings = purchase_capacity_block
 
     with pytest.raises(PurchaseUnansweredError):
         Ec2Market(Silent(), Silent()).purchase(APPROVED)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 from fleet.blocks.purchase import RefusedError
-from lambdas.capacity_blocks.identity import binding, caller, principal
+from fleet.blocks.signature import binding
+from lambdas.capacity_blocks.identity import caller, principal
 
 HOST = "sts.us-east-2.amazonaws.com"
 SIGNED = f"https://{HOST}/?Action=GetCallerIdentity&X-Amz-SignedHeaders=host%3Bx-neuron-fleet-request&X-Amz-Signature=1"
@@ -29,10 +30,10 @@ class Sts:
 def test_a_session_of_a_role_counts_as_the_role_and_the_request_is_part_of_what_was_signed() -> None:
     sts = Sts()
 
-    assert caller(SIGNED, HOST, binding("prod", "r1"), sts.get) == "arn:aws:iam::111122223333:role/approver"
+    assert caller(SIGNED, HOST, binding("prod", "approve", "r1"), sts.get) == "arn:aws:iam::111122223333:role/approver"
     ((url, headers),) = sts.asked
     assert url == SIGNED
-    assert headers["x-neuron-fleet-request"] == "prod/r1"
+    assert headers["x-neuron-fleet-request"] == "prod/approve/r1"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_nobody_is_asked_about_a_url_that_is_not_such_a_signature(url: str, why:
     sts = Sts()
 
     with pytest.raises(RefusedError, match=why):
-        caller(url, HOST, "prod/r1", sts.get)
+        caller(url, HOST, "prod/approve/r1", sts.get)
 
     assert sts.asked == []
 
@@ -59,7 +60,7 @@ def test_nobody_is_asked_about_a_url_that_is_not_such_a_signature(url: str, why:
 @pytest.mark.parametrize("sts", [Sts(status=403), Sts(body=b"<xml/>"), Sts(body=b"{}"), Sts(body=b"[]")])
 def test_what_sts_does_not_confirm_is_nobody(sts: Sts) -> None:
     with pytest.raises(RefusedError):
-        caller(SIGNED, HOST, "prod/r1", sts.get)
+        caller(SIGNED, HOST, "prod/approve/r1", sts.get)
 
 
 @pytest.mark.parametrize(

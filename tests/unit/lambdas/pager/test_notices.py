@@ -1,0 +1,59 @@
+"""What a function of the platform tells people goes to Slack, once by its key, and wakes nobody."""
+
+import json
+
+import pytest
+
+from lambdas.pager import handler, service, settings
+from lambdas.pager.errors import DeliveryError
+from lambdas.pager.model import Notice
+from tests.support.pager import ENVIRON, LambdaContext, Pager, alarm_message, sns_event
+
+BODY = "It ends at 2026-12-18 11:30 UTC.\nJobs are stopped by 10:55 & not later."
+TOLD = json.dumps({"notice_key": "capacity-block:cr-1:ticket-day", "subject": "frontier: ends in 24 h", "body": BODY})
+
+
+@pytest.fixture
+def pager(monkeypatch: pytest.MonkeyPatch) -> Pager:
+    made = Pager()
+    world = made.world()
+    monkeypatch.setattr(handler, "_settings", lambda: settings.load(ENVIRON))
+    monkeypatch.setattr(handler, "_world", lambda: world)
+    monkeypatch.setattr(handler, "_once", type("Once", (), {"register": lambda *_: None}))
+    return made
+
+
+def test_a_notice_is_said_once_in_slack_even_on_the_topic_that_wakes(pager: Pager) -> None:
+    for topic in ("neuron-fleet-prod-ticket", "neuron-fleet-prod-ticket", "neuron-fleet-prod-page"):
+        handler.lambda_handler(sns_event(TOLD, topic), LambdaContext())
+
+    (message,) = pager.inbox.slack
+    assert message["text"] == "frontier: ends in 24 h"
+    assert message["blocks"][0]["text"]["text"] == "frontier: ends in 24 h"
+    assert message["blocks"][1]["text"]["text"] == BODY.replace("&", "&amp;")
+    assert pager.inbox.pagerduty == []
+
+
+def test_a_notice_that_slack_does_not_take_is_tried_again(pager: Pager) -> None:
+    pager.inbox.refuses = {"slack"}
+    with pytest.raises(DeliveryError, match="capacity-block:cr-1:ticket-day to slack: refused with HTTP 500"):
+        handler.lambda_handler(sns_event(TOLD), LambdaContext())
+
+    pager.inbox.refuses = set()
+    handler.lambda_handler(sns_event(TOLD), LambdaContext())
+    assert len(pager.inbox.slack) == 1
+
+
+def test_alarms_still_page_and_what_is_neither_is_refused(pager: Pager) -> None:
+    handler.lambda_handler(sns_event(alarm_message()), LambdaContext())
+    assert len(pager.inbox.pagerduty) == 1
+
+    with pytest.raises(DeliveryError, match="neither an alarm transition nor a notice"):
+        handler.lambda_handler(sns_event("{}"), LambdaContext())
+
+
+def test_a_long_body_is_cut_where_slack_would_refuse_it(pager: Pager) -> None:
+    notice = Notice.model_validate({"notice_key": "k", "subject": "s" * 200, "body": "b" * 4000})
+    service.tell(notice, settings.load(ENVIRON), pager.world())
+    blocks = pager.inbox.slack[0]["blocks"]
+    assert [len(block["text"]["text"]) for block in blocks] == [150, 2900]
