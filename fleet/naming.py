@@ -41,6 +41,11 @@ def parameter_path(environment: str, *parts: str) -> str:
     return "/" + "/".join((PROJECT, environment, *parts))
 
 
+def capacity_blocks_function(environment: str) -> str:
+    """The Lambda function that people's commands about Capacity Blocks go to."""
+    return f"{PROJECT}-{environment}-capacity-blocks"
+
+
 def job_log_group(environment: str) -> str:
     """Where the containers of training jobs write."""
     return f"/{PROJECT}/{environment}/jobs"

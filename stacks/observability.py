@@ -21,7 +21,9 @@ from stacks.constructs.retention import retention
 
 
 class ObservabilityStack(Stack):
-    """Attributes: ``page_topic``, ``ticket_topic``, ``node_log_group``, ``alarms`` (by fleet name)."""
+    """Attributes: ``page_topic``, ``ticket_topic``, ``topic_key``, ``node_log_group``, ``alarms`` (by
+    fleet name).
+    """
 
     def __init__(
         self,
@@ -41,9 +43,9 @@ class ObservabilityStack(Stack):
             retention=retention(environment),
             removal_policy=removal_policy(environment),
         )
-        key = self._topic_key(environment)
-        self.page_topic = self._topic("Pages", key, naming.topic_name(environment.name, Severity.PAGE))
-        self.ticket_topic = self._topic("Tickets", key, naming.topic_name(environment.name, Severity.TICKET))
+        self.topic_key = self._topic_key(environment)
+        self.page_topic = self._topic("Pages", self.topic_key, naming.topic_name(environment.name, Severity.PAGE))
+        self.ticket_topic = self._topic("Tickets", self.topic_key, naming.topic_name(environment.name, Severity.TICKET))
         topics = {Severity.PAGE: self.page_topic, Severity.TICKET: self.ticket_topic}
         specs = environment_alarms(environment, endpoints)
         self.alarms = {

@@ -6,6 +6,7 @@ from constructs import Construct
 from environments.model import Environment
 from fleet.naming import PROJECT
 from stacks.capacity import CapacityStack
+from stacks.capacity_blocks import CapacityBlocksStack
 from stacks.compile_cache import CompileCacheStack
 from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
@@ -49,3 +50,12 @@ class Platform(cdk.Stage):
             self, "observability", environment=environment, endpoints=self.inference.endpoints
         )
         self.operations = OperationsStack(self, "operations", environment=environment, observability=self.observability)
+        if environment.block_fleets or environment.approvers:
+            self.capacity_blocks = CapacityBlocksStack(
+                self,
+                "capacity-blocks",
+                environment=environment,
+                capacity=self.capacity,
+                training=self.training,
+                observability=self.observability,
+            )

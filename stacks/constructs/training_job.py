@@ -20,6 +20,7 @@ MEMORY_SHARE: Final = 0.9
 SHARED_MEMORY_SHARE: Final = 0.25
 LOCAL_CACHE: Final = "/var/cache/neuron-compile-cache"
 SHARED_CACHE: Final = "/mnt/neuron-compile-cache"
+RUN_DIRECTORY: Final = "/run/neuron-fleet"
 
 
 class TrainingJob(Construct):
@@ -101,6 +102,8 @@ def _devices(scope: Construct, plan: LaunchPlan, shared_memory: Size) -> batch.L
 def _volumes(compile_cache: CompileCacheStack) -> list[batch.EcsVolume]:
     return [
         batch.EcsVolume.host(name="local-cache", container_path=LOCAL_CACHE, host_path=LOCAL_CACHE),
+        # Where the agent's marker files say that a checkpoint is wanted, or that the node drains.
+        batch.EcsVolume.host(name="markers", container_path=RUN_DIRECTORY, host_path=RUN_DIRECTORY, readonly=True),
         batch.EcsVolume.efs(
             name="shared-cache",
             container_path=SHARED_CACHE,

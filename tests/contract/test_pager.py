@@ -104,7 +104,7 @@ def test_the_topic_decides_who_is_woken(pager: Pager) -> None:
 
 
 def test_a_message_that_is_no_alarm_ends_in_the_dead_letters(pager: Pager) -> None:
-    with pytest.raises(DeliveryError, match="not an alarm transition"):
+    with pytest.raises(DeliveryError, match="neither an alarm transition"):
         handler.lambda_handler(sns_event("hello"), LambdaContext())
 
     assert pager.inbox.posts == []

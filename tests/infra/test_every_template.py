@@ -12,7 +12,9 @@ from tests.support.templates import platform, templates
 
 ENVIRONMENTS = loader.available()
 STACKS = ("network", "compile-cache", "capacity", "training", "inference", "observability", "operations")
-EACH = [(environment, stack) for environment in ENVIRONMENTS for stack in STACKS]
+# Only where there is a Capacity Block to look after.
+MORE = {"prod": ("capacity-blocks",), "local": ("capacity-blocks",)}
+EACH = [(environment, stack) for environment in ENVIRONMENTS for stack in (*STACKS, *MORE.get(environment, ()))]
 
 
 @pytest.mark.parametrize(("environment", "stack"), EACH)
@@ -23,7 +25,7 @@ def test_the_template_is_as_reviewed(environment: str, stack: str, template_snap
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_an_environment_has_these_stacks_by_these_names(environment: str) -> None:
     assert {key: template.name for key, template in templates(environment).items()} == {
-        stack: naming.stack_name(environment, stack) for stack in STACKS
+        stack: naming.stack_name(environment, stack) for stack in (*STACKS, *MORE.get(environment, ()))
     }
 
 

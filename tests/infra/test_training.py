@@ -102,3 +102,12 @@ def test_an_updated_environment_lets_running_jobs_finish() -> None:
     for nodes in templates("prod")["training"].resources("AWS::Batch::ComputeEnvironment"):
         assert nodes.properties["UpdatePolicy"] == {"TerminateJobsOnUpdate": False, "JobExecutionTimeoutMinutes": 360}
         assert nodes.properties["ReplaceComputeEnvironment"] is False
+
+
+@pytest.mark.parametrize(("environment", "fleet"), EACH)
+def test_a_job_sees_the_agents_marker_files_and_cannot_change_them(environment: str, fleet: str) -> None:
+    job = container(environment, fleet)
+    (mount,) = [mount for mount in job["MountPoints"] if mount["ContainerPath"] == "/run/neuron-fleet"]
+    volumes = {volume["Name"]: volume for volume in job["Volumes"]}
+    assert mount["ReadOnly"] is True
+    assert volumes[mount["SourceVolume"]]["Host"]["SourcePath"] == "/run/neuron-fleet"

@@ -1,0 +1,124 @@
+"""Who looks after Capacity Blocks: the engine, its clock and events, and the table of requests.
+
+Only in an environment that has a fleet in a Capacity Block, or that names who may approve one.
+"""
+
+from typing import Final, cast
+
+from aws_cdk import CrossStackReferences, Duration, ReferenceStrength, RemovalPolicy, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from environments.model import Environment, TrainingFleet
+from fleet import naming
+from stacks.capacity import CapacityStack
+from stacks.constructs.block_role import allow_engine
+from stacks.constructs.python_function import PythonFunction
+from stacks.observability import ObservabilityStack
+from stacks.training import TrainingStack
+
+ENGINE: Final = "lambdas.capacity_blocks.handler.lambda_handler"
+# EC2's user guide calls the events one thing in its headings and another in its examples, so both are listened to.
+DETAIL_TYPES: Final = [
+    "Capacity Block Delivered",
+    "Capacity Block Reservation Delivered",
+    "Capacity Block Expiration Warning",
+    "Capacity Block Reservation Expiration Warning",
+]
+
+
+class CapacityBlocksStack(Stack):
+    """Attributes: ``engine``, ``requests`` (the table), ``unhandled`` (events that the engine failed on)."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        environment: Environment,
+        capacity: CapacityStack,
+        training: TrainingStack,
+        observability: ObservabilityStack,
+    ) -> None:
+        """Look after the blocks of ``environment``; tickets go to the topic of ``observability``."""
+        super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
+        self._capacity, self._training = capacity, training
+        self.unhandled = sqs.Queue(
+            self,
+            "Unhandled",
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            retention_period=Duration.days(14),
+        )
+        self.requests = dynamodb.Table(
+            self,
+            "Requests",
+            partition_key=dynamodb.Attribute(name="id", type=dynamodb.AttributeType.STRING),
+            time_to_live_attribute="expiration",
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            encryption=dynamodb.TableEncryption.AWS_MANAGED,
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            # It remembers what was bought: without it, an approved request could be bought a second time.
+            removal_policy=RemovalPolicy.RETAIN if environment.approvers else RemovalPolicy.DESTROY,
+        )
+        self.engine = self._engine(environment, observability)
+        self._wake()
+
+    def _engine(self, environment: Environment, observability: ObservabilityStack) -> PythonFunction:
+        places = {fleet.name: self._place(fleet) for fleet in environment.block_fleets}
+        engine = PythonFunction(
+            self,
+            "Engine",
+            handler=ENGINE,
+            # A minute of log query, and a few calls for each block.
+            timeout=Duration.minutes(3),
+            dead_letters=self.unhandled,
+            environment={
+                "ENVIRONMENT": environment.name,
+                "TABLE": self.requests.table_name,
+                "TICKET_TOPIC": observability.ticket_topic.topic_arn,
+                "NODE_LOG_GROUP": observability.node_log_group.log_group_name,
+                "STS_HOST": f"sts.{self.region}.{self.url_suffix}",
+                "APPROVERS": self.to_json_string(list(environment.approvers)),
+                "PLACES": self.to_json_string(places),
+                "LOG_LEVEL": "INFO",
+            },
+        )
+        # People call it, so it has a name that they know.
+        function = cast(lambda_.CfnFunction, engine.function.node.default_child)
+        function.function_name = naming.capacity_blocks_function(environment.name)
+        self.requests.grant(engine.role, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan")
+        allow_engine(
+            engine.role,
+            environment=environment,
+            observability=observability,
+            compute_environments=[str(place["compute_environment"]) for place in places.values()],
+        )
+        return engine
+
+    def _place(self, fleet: TrainingFleet) -> dict[str, object]:
+        batch = self._training.fleets[fleet.name]
+        for part in (batch.compute_environment, batch.queue):
+            # An exported value cannot go away while it is in use: the fleet could never be taken out of the file.
+            CrossStackReferences.of(part).produce(ReferenceStrength.WEAK)
+        return {
+            "compute_environment": batch.compute_environment.attr_compute_environment_arn,
+            "queue": batch.queue.attr_job_queue_arn,
+            "vcpus": self._capacity.fleets[fleet.name].plan.instance_type.vcpus,
+            "instance_type": fleet.instance_type,
+            "availability_zone": fleet.availability_zone,
+            "reservation_id": fleet.reservation_id,
+        }
+
+    def _wake(self) -> None:
+        # On whole five minutes: every step of a block's life lies on one.
+        clock = events.Schedule.cron(minute="0/5")
+        changed = events.EventPattern(source=["aws.ec2"], detail_type=DETAIL_TYPES)
+        events.Rule(self, "Clock", schedule=clock, targets=[targets.LambdaFunction(self.engine.function)])
+        events.Rule(self, "Changed", event_pattern=changed, targets=[targets.LambdaFunction(self.engine.function)])
