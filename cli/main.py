@@ -2,7 +2,7 @@
 
 import typer
 
-from cli import dashboards, local, validate
+from cli import capacity, dashboards, local, validate
 
 app = typer.Typer(
     name="fleet",
@@ -12,5 +12,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(name="validate")(validate.validate)
+app.add_typer(capacity.app, name="capacity")
 app.add_typer(local.app, name="local")
 app.add_typer(dashboards.app, name="dashboards")

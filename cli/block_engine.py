@@ -1,0 +1,109 @@
+"""The deployed Capacity Block engine and EC2's offers, as the `fleet capacity` commands see them."""
+
+import json
+from datetime import datetime
+from typing import Any, Final
+
+import boto3
+from botocore.awsrequest import AWSRequest
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from environments.model import Environment
+from fleet import naming
+from fleet.blocks import offering
+from fleet.blocks.offering import Offering, Search
+from fleet.blocks.signature import HEADER, SECONDS, binding
+
+_READING: Final = Config(connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 3})
+# The engine may take three minutes; an answer that is lost is looked up with `list`, and not asked for again.
+_COMMAND: Final = Config(connect_timeout=5, read_timeout=190, retries={"mode": "standard", "total_max_attempts": 1})
+_PAGES: Final = 20
+
+
+class EngineError(Exception):
+    """AWS or the engine did not do it; one line for the person who asked."""
+
+
+def search(environment: Environment, wanted: Search) -> tuple[Offering, ...]:
+    """What EC2 offers, the cheapest core-hour first.
+
+    Raises:
+        EngineError: EC2 does not answer, or refuses.
+    """
+    found: list[Offering] = []
+    more: dict[str, object] = {}
+    try:
+        ec2: Any = boto3.client("ec2", region_name=environment.region, config=_READING)
+        for _ in range(_PAGES):
+            page = ec2.describe_capacity_block_offerings(**wanted.parameters(), **more)
+            found += map(offering.from_ec2, page.get("CapacityBlockOfferings", []))
+            if not page.get("NextToken"):
+                break
+            more = {"NextToken": page["NextToken"]}
+    except (BotoCoreError, ClientError) as error:
+        raise EngineError(f"EC2: {error}") from error
+    return offering.ranked(found)
+
+
+def ask(environment: Environment, action: str, request_id: str, wish: dict[str, Any] | None = None) -> list[Any]:
+    """Give the engine a command, signed by the caller's credentials for this command; the requests of its answer.
+
+    Raises:
+        EngineError: it is not deployed, does not answer, or refuses.
+    """
+    payload = {"action": action, "request_id": request_id, "wish": wish}
+    try:
+        payload["signed_url"] = signed_url(environment.region, binding(environment.name, action, request_id))
+        return _answer(environment, payload)
+    except (BotoCoreError, ClientError) as error:
+        raise EngineError(_reason(environment, error)) from error
+
+
+def everything(environment: Environment) -> list[Any]:
+    """Every request that the engine remembers.
+
+    Raises:
+        EngineError: it is not deployed, or does not answer.
+    """
+    try:
+        return _answer(environment, {"action": "list"})
+    except (BotoCoreError, ClientError) as error:
+        raise EngineError(_reason(environment, error)) from error
+
+
+def signed_url(region: str, bound_to: str) -> str:
+    """GetCallerIdentity, signed for ``bound_to`` and good for a minute: it proves who asks, and lets nobody do more."""
+
+    def bind(request: AWSRequest, **_: object) -> None:
+        request.headers[HEADER] = bound_to
+
+    sts: Any = boto3.client("sts", region_name=region, config=_READING)
+    sts.meta.events.register("before-sign.sts.GetCallerIdentity", bind)
+    return str(sts.generate_presigned_url("get_caller_identity", ExpiresIn=SECONDS, HttpMethod="GET"))
+
+
+def _answer(environment: Environment, payload: dict[str, Any]) -> list[Any]:
+    client: Any = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
+    name = naming.capacity_blocks_function(environment.name)
+    answer = client.invoke(FunctionName=name, Payload=json.dumps(payload, default=_text).encode())
+    content = json.loads(answer["Payload"].read())
+    if answer.get("FunctionError"):
+        raise EngineError(f"the engine failed ({content.get('errorType', 'no answer')}); its log says why")
+    if "refused" in content:
+        raise EngineError(f"refused: {content['refused']}")
+    requests: list[Any] = content["requests"]
+    return requests
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat()
+
+
+def _reason(environment: Environment, error: BotoCoreError | ClientError) -> str:
+    if isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") == "ResourceNotFoundException":
+        return (
+            f"environment {environment.name} has no Capacity Block engine; give a fleet a capacity-block market, or "
+            "name approvers, and deploy"
+        )
+    return f"AWS: {error}"
