@@ -145,6 +145,7 @@ def test_a_helper_that_left_the_group_and_holds_the_pipes_does_not_hide_the_end(
 ) -> None:
     monkeypatch.setattr(output, "_SILENCE", 0.1)
     body = "print('up', flush=True)\npid = os.fork()\nif not pid: os.setsid(); signal.pause()\nprint(pid, flush=True)"
+    before = set(threading.enumerate())
     process, events = started(tmp_path, body)
     assert events.get(timeout=30) == MonitorLine(b"up\n")
     line = events.get(timeout=30)
@@ -152,7 +153,7 @@ def test_a_helper_that_left_the_group_and_holds_the_pipes_does_not_hide_the_end(
     try:
         assert events.get(timeout=30) == MonitorExited(0)
         process.close()
-        assert not [thread for thread in threading.enumerate() if thread.name.startswith("monitor")]
+        assert not set(threading.enumerate()) - before
     finally:
         os.kill(int(line.data), signal.SIGKILL)
 
