@@ -68,7 +68,9 @@ install_python() {
     fi
 }
 
-works() { PYTHONPATH=$1 PYTHONSAFEPATH=1 "$1/venv/bin/python" -c 'import agents.main' >/dev/null 2>&1; }
+# Whole is what was built to its end and is on the disk: one that was cut short may lack what is imported later.
+works() { [ -e "$1/.whole" ] && imports "$1"; }
+imports() { PYTHONPATH=$1 PYTHONSAFEPATH=1 "$1/venv/bin/python" -c 'import agents.main' >/dev/null 2>&1; }
 
 install_packages() {
     if [ -d "$source/wheels" ]; then
@@ -94,7 +96,9 @@ build_version() {
     install_packages || fail "the agent's packages cannot be installed"
     # The unit may not write here, so what is compiled now saves time at every start.
     "$new/venv/bin/python" -m compileall -q "$new/agents" "$new/fleet" "$new/venv/lib" || true
-    works "$new" || { rm -rf "$new"; fail "the agent cannot be imported with $python" 3; }
+    imports "$new" || { rm -rf "$new"; fail "the agent cannot be imported with $python" 3; }
+    sync
+    : >"$new/.whole"
 }
 
 check_config() {
@@ -173,7 +177,9 @@ systemctl enable --quiet "$unit"
 # Waits until the agent says that it is ready, at most the unit's TimeoutStartSec.
 systemctl restart "$unit" || roll_back
 echo "$wanted" >"$folder/applied"
+# What the next installation would come back to stays, also where somebody's own changes kept it from being replaced.
+before=$(cut -d ' ' -f 1 "$folder/before/applied" 2>/dev/null) || true
 for folder_of_old in "$folder"/versions/*; do
-    case ${folder_of_old##*/} in "$version" | "$previous") ;; *) rm -rf "$folder_of_old" ;; esac
+    case ${folder_of_old##*/} in "$version" | "$previous" | "$before") ;; *) rm -rf "$folder_of_old" ;; esac
 done
 say "version $version runs"

@@ -178,6 +178,34 @@ def test_an_environment_that_broke_is_made_again(installed: Machine) -> None:
     assert installed.agent().startswith("one /")
 
 
+def test_a_version_that_was_cut_short_while_it_was_built_is_built_again(installed: Machine) -> None:
+    cut = installed.folder / "versions" / version("one")
+    left = cut / "left-behind"
+    left.touch()
+    # It can be imported, but nobody knows what it lacks.
+    (cut / ".whole").unlink()
+
+    assert installed.install().returncode == 0
+
+    assert not left.exists()
+    assert installed.agent().startswith("one /")
+
+
+def test_what_would_be_come_back_to_is_kept_although_somebody_changed_the_configuration(installed: Machine) -> None:
+    for name in ("two", "three"):
+        # Which keeps the installation from taking what runs for what it installed.
+        (installed.root / "etc/neuron-fleet/agent.json").write_text(json.dumps({**CONFIG, "owner": name}))
+        installed.publish(packed(name))
+        assert installed.install().returncode == 0
+    installed.systemctl_answers(restart="exit 1")
+    (installed.root / "etc/neuron-fleet/agent.json").write_text(json.dumps({**CONFIG, "owner": "four"}))
+    installed.publish(packed("four"))
+
+    installed.install()
+
+    assert (installed.folder / "versions" / installed.current).exists()
+
+
 def test_a_wheel_that_the_lock_file_does_not_allow_is_not_installed(installed: Machine) -> None:
     installed.publish(packed("two", with_pip=True, damaged=True))
 
