@@ -13,6 +13,10 @@ RUNTIME_GROUPS: Final = ("neuroncore_counters", "memory_used", "neuron_runtime_v
 SYSTEM_GROUPS: Final = ("vcpu_usage", "memory_info", "neuron_hw_counters")
 
 
+class SettingsError(Exception):
+    """The file cannot be written; the message names it and says why."""
+
+
 def render(period_seconds: int) -> str:
     """The file's text for one report every ``period_seconds``.
 
@@ -31,8 +35,15 @@ def render(period_seconds: int) -> str:
 
 
 def write(directory: Path, period_seconds: int) -> Path:
-    """Write the file into ``directory`` and return its path."""
-    directory.mkdir(parents=True, exist_ok=True)
+    """Write the file into ``directory`` and return its path.
+
+    Raises:
+        SettingsError: it cannot be written there.
+    """
     path = directory / "neuron-monitor.json"
-    path.write_text(render(period_seconds), encoding="utf-8")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        path.write_text(render(period_seconds), encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(f"{path}: {error.strerror}; neuron-monitor cannot be told what to report") from error
     return path

@@ -192,18 +192,20 @@ def test_a_version_that_was_cut_short_while_it_was_built_is_built_again(installe
 
 
 def test_what_would_be_come_back_to_is_kept_although_somebody_changed_the_configuration(installed: Machine) -> None:
-    for name in ("two", "three"):
-        # Which keeps the installation from taking what runs for what it installed.
-        (installed.root / "etc/neuron-fleet/agent.json").write_text(json.dumps({**CONFIG, "owner": name}))
-        installed.publish(packed(name))
-        assert installed.install().returncode == 0
+    installed.publish(packed("two"))
+    assert installed.install().returncode == 0
+    # Which keeps the next installation from taking what runs for what was installed: version one is remembered on.
+    (installed.root / "etc/neuron-fleet/agent.json").write_text(json.dumps({**CONFIG, "owner": "three"}))
+    installed.publish(packed("three"))
+    assert installed.install().returncode == 0
     installed.systemctl_answers(restart="exit 1")
     (installed.root / "etc/neuron-fleet/agent.json").write_text(json.dumps({**CONFIG, "owner": "four"}))
     installed.publish(packed("four"))
 
     installed.install()
 
-    assert (installed.folder / "versions" / installed.current).exists()
+    assert installed.current == version("one")
+    assert installed.agent().startswith("one /")
 
 
 def test_a_wheel_that_the_lock_file_does_not_allow_is_not_installed(installed: Machine) -> None:
