@@ -128,7 +128,7 @@ def _whole(name: str, jobs: Sequence[str]) -> str:
 
 def _wasted(usd_per_hour: float, figures: Figures, state: NodeState, config: AgentConfig) -> float | None:
     # A registered job that holds no core, such as one whose processes died, does no work at all.
-    busy = 0.0 if figures.allocated == frozenset() and figures.reports else figures.utilization.mean()
+    busy = 0.0 if figures.reports and not figures.is_held else figures.utilization.mean()
     return wasted_usd_per_hour(
         usd_per_hour,
         state,

@@ -75,8 +75,9 @@ class BackgroundSender:
         while not self._ending.is_set():
             self._bell.wait()
             self._bell.clear()
-            if not self._pause(share(self._node, "spread") * SPREAD):
-                self._send()
+            if self._ending.is_set() or self._pause(share(self._node, "spread") * SPREAD):
+                break
+            self._send()
         self._drain()
 
     def _send(self) -> None:

@@ -105,7 +105,7 @@ def describe(entry: NodeMinute, parts: Parts, now: float) -> Status:
         # Nobody has said yet who holds cores: that is not zero.
         cores_allocated=None if figures.allocated is None else len(figures.allocated),
         runtimes=None if figures.allocated is None else len(figures.runtimes),
-        jobs=tuple(JobStatus(job.job_id, job.name, job.owner) for job in ([entry.job] if entry.job else [])),
+        jobs=tuple(JobStatus(share.job.job_id, share.job.name, share.job.owner) for share in entry.jobs),
         monitor=parts.monitor,
         collectors=parts.collectors,
         sinks=parts.sinks,

@@ -17,11 +17,13 @@ def of_processes(sample: NodeSample, pids: AbstractSet[int], cores_per_device: i
     devices = {core // cores_per_device for core in held} if cores_per_device else set()
     work = [sample.work[pid] for pid in pids if pid in sample.work]
     bytes_ = sample.core_bytes
+    flops = {core: value for core, value in sample.flops.items() if core in held}
     return replace(
         sample,
         allocated=None if sample.allocated is None else frozenset(held),
         utilization={core: value for core, value in sample.utilization.items() if core in held},
-        flops={core: value for core, value in sample.flops.items() if core in held},
+        flops=flops,
+        total_flops=sum(flops.values()) if flops and len(flops) == len(held) else None,
         core_bytes=None if bytes_ is None else {core: used for core, used in bytes_.items() if core in held},
         device_bytes={device: used for device, used in (sample.device_bytes or {}).items() if device in devices},
         completed=total([each.completed for each in work]),

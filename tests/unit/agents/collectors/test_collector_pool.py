@@ -310,6 +310,9 @@ class Memory:
     def __init__(self) -> None:
         self.batches: list[Batch] = []
 
+    def part(self, batch: Batch) -> Batch:
+        return batch
+
     def send(self, batch: Batch) -> int:
         self.batches.append(batch)
         return 0
@@ -331,7 +334,7 @@ def test_a_whole_agent_loses_no_minute_to_collectors_that_hang_and_raise(
     monitor: Any = Monitor(clock, events)
     clock.schedule(MINUTE + 240, stop.set)
 
-    spent = seconds(lambda: assemble.agent(config, clock, monitor, (sink,)).run(clock, events, stop))
+    spent = seconds(lambda: assemble.agent(config, clock, monitor, (sink,), lockstep=True).run(clock, events, stop))
 
     minutes = sink.batches[:4]
     assert [batch.minute for batch in minutes] == [MINUTE, MINUTE + 60, MINUTE + 120, MINUTE + 180]

@@ -116,19 +116,20 @@ def test_an_error_that_nobody_foresaw_does_not_end_the_sender(tmp_path: Path, mo
     sink = MemorySink()
     publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
     publisher.keep(batch(1))
-    outcomes = iter([RuntimeError("a bug"), None])
+    failed = threading.Event()
     drain = publisher.drain
 
     def fails_once(now: float) -> bool:
-        error = next(outcomes, None)
-        if error is not None:
-            raise error
+        if not failed.is_set():
+            failed.set()
+            raise RuntimeError("a bug")
         return drain(now)
 
     monkeypatch.setattr(publisher, "drain", fails_once)
     sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-1", pause=lambda _: False)
 
     sender.wake()
+    assert failed.wait(LIMIT)
     sender.stop(LIMIT)
 
     assert sink.taken == [1]

@@ -197,6 +197,6 @@ def test_the_loop_writes_a_status_each_minute_and_takes_it_away_when_it_ends(
     assert [seen.monitor.starts for seen in written[:2]] == [1, 2]
     assert written[1].monitor.last_problem == "neuron-monitor ended with code -9"
     assert written[1].monitor.problem is None
-    assert {collector.name for collector in written[1].collectors} == {"markers", "compilers", "jobs"}
+    assert {collector.name for collector in written[1].collectors} >= {"markers", "compilers", "jobs"}
     assert {collector.failures for collector in written[1].collectors} == {0}
     assert not (tmp_path / "run" / "status.json").exists()
