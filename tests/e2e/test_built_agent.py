@@ -23,7 +23,10 @@ CONFIG = {
 }
 pytestmark = [
     pytest.mark.skipif(not BUILT, reason="`make agent agent-check` builds the archive and runs this"),
-    pytest.mark.skipif(sys.version_info[:2] not in PYTHONS, reason="the archive holds no wheels for this Python"),
+    pytest.mark.skipif(
+        sys.version_info[:2] not in PYTHONS and not os.environ.get("CI"),
+        reason="the archive holds no wheels for this Python",
+    ),
 ]
 CLIENTS = """
 import boto3, msgspec, psutil, sys
