@@ -140,12 +140,12 @@ def test_the_engine_is_told_where_its_fleets_run_and_who_approves() -> None:
     }
 
 
-def test_both_spellings_of_the_events_and_a_clock_of_five_minutes_wake_it() -> None:
+def test_both_spellings_of_the_events_and_a_clock_of_a_minute_wake_it() -> None:
     rules = properties(templates("prod")[STACK].body, "AWS::Events::Rule")
     (clock,) = [rule["ScheduleExpression"] for rule in rules if "ScheduleExpression" in rule]
     (pattern,) = [rule["EventPattern"] for rule in rules if "EventPattern" in rule]
 
-    assert clock == "cron(0/5 * * * ? *)"
+    assert clock == "rate(1 minute)"
     assert pattern["source"] == ["aws.ec2"]
     assert {"Capacity Block Delivered", "Capacity Block Reservation Delivered"} <= set(pattern["detail-type"])
     assert {"Capacity Block Expiration Warning", "Capacity Block Reservation Expiration Warning"} <= set(
