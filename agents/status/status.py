@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from agents import VERSION
+from agents.disk import durable_file
 from agents.minute.batch import NodeMinute, iso
 from agents.status.health import CollectorHealth, MonitorHealth, SinkHealth
 from fleet.metrics import PERIOD_SECONDS
@@ -129,10 +130,8 @@ class StatusFile:
 
     def write(self, status: Status) -> None:
         """Replace the file; a folder that refuses is logged, for the node is measured all the same."""
-        temporary = self.path.with_suffix(".writing")
         try:
-            temporary.write_bytes(msgspec.json.encode(status))
-            temporary.rename(self.path)
+            durable_file.replace_file(self.path, msgspec.json.encode(status), through=False)
         except OSError as error:
             logger.warning("%s: %s", self.path, error)
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from agents.collectors.seen_error import SeenError, Source
+from agents.disk import durable_file
 from agents.monitor.decode.report import Ecc
 from fleet.hardware_errors import BY_ECC_COUNTER, EXECUTION_HARDWARE
 
@@ -54,10 +55,8 @@ class EccWatch:
         """Write down what was seen. To be called when it has been published: a crash before that reports it again."""
         if self._record is None or self._last == self._kept:
             return
-        temporary = self._record.with_suffix(".writing")
         try:
-            temporary.write_bytes(msgspec.json.encode(self._last))
-            temporary.rename(self._record)
+            durable_file.replace_file(self._record, msgspec.json.encode(self._last), through=False)
         except OSError as error:
             logger.warning("%s: %s", self._record, error)
         else:

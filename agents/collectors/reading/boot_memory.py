@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from agents.disk import durable_file
+
 logger = logging.getLogger(__name__)
 
 
@@ -38,10 +40,9 @@ class BootMemory:
         """Replace the file; a disk that refuses is logged, and costs a repeated count after a restart at worst."""
         if not self.boot_id:
             return
-        temporary = self.path.with_suffix(".writing")
+        content = msgspec.json.encode(_Content(self.boot_id, dict(numbers)))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(msgspec.json.encode(_Content(self.boot_id, dict(numbers))))
-            temporary.rename(self.path)
+            durable_file.replace_file(self.path, content, through=False)
         except OSError as error:
             logger.warning("%s: %s", self.path, error)
