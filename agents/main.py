@@ -93,7 +93,7 @@ def status(
     Exit 0: healthy; 1: it does not run, or hangs; 2: the node is BLIND or has a FAULT.
     """
     # The table printer is some 10 MB, which a running agent does without.
-    from agents.status import view  # noqa: PLC0415
+    from agents.status import view  # noqa: PLC0415 - see above
 
     answer = view.ask(StatusFile(run_directory), SystemClock().now())
     view.show(answer, as_json=as_json)

@@ -30,8 +30,8 @@ def preview(
 ) -> None:
     """Show an environment's dashboards as a local web page, until Ctrl-C."""
     # Only here: no other command needs a web server.
-    from local.dashboards_page.cloud import DashboardsPageError  # noqa: PLC0415
-    from local.dashboards_page.server import running as page  # noqa: PLC0415
+    from local.dashboards_page.cloud import DashboardsPageError  # noqa: PLC0415 - see above
+    from local.dashboards_page.server import running as page  # noqa: PLC0415 - see above
 
     try:
         named = loader.load(environment)

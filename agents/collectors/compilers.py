@@ -87,7 +87,7 @@ def _uptime(proc: Path) -> float | None:
 def _text(path: str) -> str:
     try:
         # Not a Path, which would keep a name for each process that ever was: see agents.disk.durable_file.
-        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - see above
             return file.read()
     except OSError:
         # The process has ended, or the host does not show this.

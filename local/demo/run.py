@@ -117,7 +117,7 @@ def _show_dashboards(
     environment: Environment, control: EmulatorControl, options: DemoOptions, console: Console
 ) -> None:
     # Only here: a demo that ends by itself needs no web server.
-    from local.dashboards_page.server import running  # noqa: PLC0415
+    from local.dashboards_page.server import running  # noqa: PLC0415 - see above
 
     with running(environment, control.endpoint_url, options.page_port) as url:
         console.print(f"dashboards: {url}   pages: {control.inbox_address}   (Ctrl-C ends the demo)", soft_wrap=True)

@@ -54,14 +54,14 @@ def serve(listener: socket.socket, parent: int | None) -> None:
 
 async def _serve(listener: socket.socket, parent: int | None) -> None:
     # Imported here because ministack reads its environment at import: ``configure`` comes first.
-    import ministack.app  # noqa: PLC0415
-    from hypercorn.asyncio import serve as hypercorn_serve  # noqa: PLC0415
-    from hypercorn.config import Config  # noqa: PLC0415
-    from ministack.core import lambda_runtime  # noqa: PLC0415
+    import ministack.app  # noqa: PLC0415 - see above
+    from hypercorn.asyncio import serve as hypercorn_serve  # noqa: PLC0415 - see above
+    from hypercorn.config import Config  # noqa: PLC0415 - see above
+    from ministack.core import lambda_runtime  # noqa: PLC0415 - see above
 
-    from local.emulator.control import Control  # noqa: PLC0415
-    from local.emulator.extensions import install, publisher, stacked_resources  # noqa: PLC0415
-    from local.emulator.platform import Platform  # noqa: PLC0415
+    from local.emulator.control import Control  # noqa: PLC0415 - see above
+    from local.emulator.extensions import install, publisher, stacked_resources  # noqa: PLC0415 - see above
+    from local.emulator.platform import Platform  # noqa: PLC0415 - see above
 
     platform = Platform(ACCOUNT, publisher(ACCOUNT))
     install(platform)

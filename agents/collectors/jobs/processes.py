@@ -26,7 +26,7 @@ class Processes:
     def is_alive(self, pid: int) -> bool:
         """Whether it runs: a zombie has ended, and only its parent does not know it yet."""
         # Not Paths here, which would keep a name for each process that ever was: see agents.disk.durable_file.
-        if not os.path.isdir(f"{self.proc}/{pid}"):  # noqa: PTH112
+        if not os.path.isdir(f"{self.proc}/{pid}"):  # noqa: PTH112 - see above
             return False
         status = self._status(pid)
         return not status or status[0] not in "ZXx"
@@ -83,7 +83,7 @@ class Processes:
 
     def _read(self, pid: int, name: str, limit: int) -> bytes:
         try:
-            with open(f"{self.proc}/{pid}/{name}", "rb") as file:  # noqa: PTH123
+            with open(f"{self.proc}/{pid}/{name}", "rb") as file:  # noqa: PTH123 - as in is_alive
                 return file.read(limit)
         except PermissionError:
             raise
