@@ -6,17 +6,16 @@ Only in an environment that has a fleet in a Capacity Block, or that names who m
 from typing import Final, cast
 
 from aws_cdk import CrossStackReferences, Duration, ReferenceStrength, RemovalPolicy, Stack
-from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from environments.model import Environment, TrainingFleet
 from fleet import naming
 from stacks.capacity import CapacityStack
 from stacks.constructs.block_role import allow_engine
+from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.python_function import PythonFunction
 from stacks.observability import ObservabilityStack
 from stacks.training import TrainingStack
@@ -47,25 +46,10 @@ class CapacityBlocksStack(Stack):
         """Look after the blocks of ``environment``; tickets go to the topic of ``observability``."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
         self._capacity, self._training = capacity, training
-        self.unhandled = sqs.Queue(
-            self,
-            "Unhandled",
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
-            retention_period=Duration.days(14),
-        )
-        self.requests = dynamodb.Table(
-            self,
-            "Requests",
-            partition_key=dynamodb.Attribute(name="id", type=dynamodb.AttributeType.STRING),
-            time_to_live_attribute="expiration",
-            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
-            encryption=dynamodb.TableEncryption.AWS_MANAGED,
-            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
-                point_in_time_recovery_enabled=True
-            ),
-            # It remembers what was bought: without it, an approved request could be bought a second time.
-            removal_policy=RemovalPolicy.RETAIN if environment.approvers else RemovalPolicy.DESTROY,
+        self.unhandled = dead_letter_queue(self, "Unhandled")
+        # It remembers what was bought: without it, an approved request could be bought a second time.
+        self.requests = table_by_id(
+            self, "Requests", RemovalPolicy.RETAIN if environment.approvers else RemovalPolicy.DESTROY
         )
         self.engine = self._engine(environment, observability)
         self._wake()

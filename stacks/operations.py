@@ -3,15 +3,14 @@
 from typing import Final
 
 from aws_cdk import Acknowledgment, ArnFormat, Duration, RemovalPolicy, Stack, Validations
-from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns_subscriptions as subscriptions
-from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from environments.model import Environment
 from fleet import naming
+from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.python_function import PythonFunction
 from stacks.observability import ObservabilityStack
 
@@ -31,26 +30,9 @@ class OperationsStack(Stack):
     ) -> None:
         """Subscribe a pager to the topics of ``observability``."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
-        self.undelivered = sqs.Queue(
-            self,
-            "Undelivered",
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
-            retention_period=Duration.days(14),
-        )
-        self.pages_sent = dynamodb.Table(
-            self,
-            "PagesSent",
-            partition_key=dynamodb.Attribute(name="id", type=dynamodb.AttributeType.STRING),
-            time_to_live_attribute="expiration",
-            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
-            encryption=dynamodb.TableEncryption.AWS_MANAGED,
-            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
-                point_in_time_recovery_enabled=True
-            ),
-            # It remembers pages for a day: a new one only risks a page sent twice.
-            removal_policy=RemovalPolicy.DESTROY,
-        )
+        self.undelivered = dead_letter_queue(self, "Undelivered")
+        # It remembers pages for a day: a new one only risks a page sent twice.
+        self.pages_sent = table_by_id(self, "PagesSent", RemovalPolicy.DESTROY)
         self.pager = self._pager(environment, observability)
         for topic in (observability.page_topic, observability.ticket_topic):
             topic.add_subscription(

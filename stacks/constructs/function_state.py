@@ -1,0 +1,33 @@
+"""What a Lambda function leaves behind: items that it looks up by id, and events that it could not handle."""
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+
+def table_by_id(scope: Construct, construct_id: str, removal_policy: RemovalPolicy) -> dynamodb.Table:
+    """A table with the key ``id``, whose items end at their ``expiration`` (unix seconds)."""
+    return dynamodb.Table(
+        scope,
+        construct_id,
+        partition_key=dynamodb.Attribute(name="id", type=dynamodb.AttributeType.STRING),
+        time_to_live_attribute="expiration",
+        billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+        encryption=dynamodb.TableEncryption.AWS_MANAGED,
+        point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+            point_in_time_recovery_enabled=True
+        ),
+        removal_policy=removal_policy,
+    )
+
+
+def dead_letter_queue(scope: Construct, construct_id: str) -> sqs.Queue:
+    """Two weeks, the longest that SQS keeps anything, for somebody to look."""
+    return sqs.Queue(
+        scope,
+        construct_id,
+        encryption=sqs.QueueEncryption.SQS_MANAGED,
+        enforce_ssl=True,
+        retention_period=Duration.days(14),
+    )
