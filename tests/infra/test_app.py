@@ -99,7 +99,7 @@ def test_a_security_finding_ends_the_app_whatever_stacks_the_command_asks_for(tm
     for room in ("environments", *ROOMS):
         if room != "stacks":
             (tmp_path / room).symlink_to(PROJECT_FOLDER / room)
-    file = tmp_path / "stacks" / "operations.py"
+    file = tmp_path / "stacks" / "constructs" / "function_state.py"
     assert "enforce_ssl=True" in file.read_text()
     file.write_text(file.read_text().replace("enforce_ssl=True", "enforce_ssl=False"))
 
