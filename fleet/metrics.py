@@ -44,6 +44,13 @@ class Kind(StrEnum):
     STATE = "state"
 
 
+class Publisher(StrEnum):
+    """Who says it: every node's agent of its own node, or the capacity watch of a whole fleet, once a minute."""
+
+    AGENT = "agent"
+    CAPACITY_WATCH = "capacity-watch"
+
+
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
     """One metric: its unit, the shape of its datum, and the dimension sets it is published with."""
@@ -54,6 +61,7 @@ class MetricSpec:
     per_fleet: bool
     per_job: bool
     meaning: str
+    publisher: Publisher = Publisher.AGENT
 
     @property
     def dimension_sets(self) -> tuple[tuple[str, ...], ...]:
@@ -72,6 +80,10 @@ def _both(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
 
 def _fleet(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
     return MetricSpec(name, unit, kind, True, False, meaning)
+
+
+def _capacity(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
+    return MetricSpec(name, unit, kind, True, False, meaning, Publisher.CAPACITY_WATCH)
 
 
 def _job(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
@@ -149,7 +161,26 @@ DROPPED_SAMPLES: Final = _fleet("DroppedSamples", Unit.COUNT, Kind.PER_MINUTE, "
 PUBLISH_RETRIES: Final = _fleet("PublishRetries", Unit.COUNT, Kind.PER_MINUTE, "publish calls that were repeated")
 AGENT_CPU_PERCENT: Final = _fleet("AgentCpuPercent", Unit.PERCENT, Kind.GAUGE, "CPU of the agent, of one core")
 AGENT_RSS_BYTES: Final = _fleet("AgentRssBytes", Unit.BYTES, Kind.GAUGE, "resident memory of the agent")
+RESERVED_INSTANCES: Final = _capacity(
+    "ReservedInstances", Unit.COUNT, Kind.GAUGE, "instances of the fleet's active reservations, paid for used or not"
+)
+UNUSED_RESERVED_INSTANCES: Final = _capacity(
+    "UnusedReservedInstances", Unit.COUNT, Kind.GAUGE, "reserved instances that nothing runs on"
+)
+UNUSED_RESERVATION_USD_PER_HOUR: Final = _capacity(
+    "UnusedReservationUsdPerHour", Unit.NONE, Kind.GAUGE, "price of the unused reserved instances, an hour"
+)
+MISSING_NODES: Final = _capacity(
+    "MissingNodes", Unit.COUNT, Kind.GAUGE, "nodes that the fleet should be able to have, and cannot get"
+)
+CAPACITY_BLOCK_MINUTES_LEFT: Final = _capacity(
+    "CapacityBlockMinutesLeft", Unit.COUNT, Kind.GAUGE, "minutes until the Capacity Block that the fleet uses ends"
+)
+SPOT_INTERRUPTIONS: Final = _capacity(
+    "SpotInterruptions", Unit.COUNT, Kind.PER_MINUTE, "nodes that EC2 told it would take back"
+)
 
 CATALOGUE: Final[dict[str, MetricSpec]] = {
     spec.name: spec for spec in list(globals().values()) if isinstance(spec, MetricSpec)
 }
+AGENT_CATALOGUE: Final = {name: spec for name, spec in CATALOGUE.items() if spec.publisher is Publisher.AGENT}

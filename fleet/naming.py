@@ -54,3 +54,18 @@ def job_log_group(environment: str) -> str:
 def cluster_name(environment: str, fleet: str) -> str:
     """The ECS cluster that an inference fleet's nodes join at boot."""
     return f"{PROJECT}-{environment}-{fleet}"
+
+
+def reservation_group(environment: str, fleet: str) -> str:
+    """The resource group whose capacity reservations a fleet's nodes are launched into."""
+    return f"{PROJECT}-{environment}-{fleet}"
+
+
+def reservation_stack(fleet: str) -> str:
+    """The stack, within its environment, that holds the reservation of one fleet and nothing else."""
+    return f"reservation-{fleet}"
+
+
+def capacity_log_group(environment: str) -> str:
+    """Where the capacity watch writes one event for each fleet and minute."""
+    return f"/{PROJECT}/{environment}/capacity"

@@ -16,7 +16,7 @@ from agents.minute.batch import NodeMinute, SelfFigures
 from agents.minute.log_event import log_event
 from agents.minute.pipeline import Pipeline, Surroundings
 from fleet import metrics
-from fleet.metrics import CATALOGUE, Kind
+from fleet.metrics import AGENT_CATALOGUE, CATALOGUE, Kind
 from fleet.node_state import NodeState
 from tests.support import agents, samples
 from tests.support.samples import GIB, Json, RuntimeSpec
@@ -29,7 +29,7 @@ SHARING = (
     Job("job-3", "gone", "", registered=True, pids=()),
 )
 WHEN_RUNNING = {"TensorEngineUtilizationWhenRunning", "NeuronCoreUtilizationWhenRunning"}
-WORK = {name for name in CATALOGUE if "Utilization" in name or name.startswith(("Hbm", "Achieved", "Execution"))}
+WORK = {name for name in AGENT_CATALOGUE if "Utilization" in name or name.startswith(("Hbm", "Achieved", "Execution"))}
 SHAPES: list[Json] = [
     samples.full_node(),
     samples.colliding_tags(),
@@ -138,7 +138,9 @@ def full_minute(node: Json, jobs: int, **changes: Any) -> NodeMinute:
         for index in range(jobs)
     )
     around = Contribution(
-        metrics={spec: 3.0 for spec in CATALOGUE.values() if spec.per_fleet and not spec.per_job and spec not in OWN},
+        metrics={
+            spec: 3.0 for spec in AGENT_CATALOGUE.values() if spec.per_fleet and not spec.per_job and spec not in OWN
+        },
         job_metrics={job.job_id: {spec: 2.5 for spec in CATALOGUE.values() if not spec.per_fleet} for job in shared},
         jobs=shared,
     )
@@ -147,7 +149,7 @@ def full_minute(node: Json, jobs: int, **changes: Any) -> NodeMinute:
 
 
 OWN = {
-    *(spec for spec in CATALOGUE.values() if spec.kind is Kind.STATE),
+    *(spec for spec in AGENT_CATALOGUE.values() if spec.kind is Kind.STATE),
     *(metrics.HARDWARE_ERRORS, metrics.CORES_TOTAL, metrics.CORES_ALLOCATED, metrics.AGENT_HEARTBEAT),
     *(metrics.REPORT_AGE_SECONDS, metrics.SPOOL_BYTES, metrics.DROPPED_SAMPLES, metrics.PUBLISH_RETRIES),
     *(metrics.AGENT_CPU_PERCENT, metrics.AGENT_RSS_BYTES),
@@ -179,7 +181,7 @@ def test_a_minute_fits_the_series_budget(jobs: int) -> None:
     datums = metric_data(full_minute(samples.full_node(), jobs))
 
     of_jobs = Counter(datum["Dimensions"][2]["Value"] for datum in datums if len(datum["Dimensions"]) == 3)
-    assert {datum["MetricName"] for datum in datums} == set(CATALOGUE)
+    assert {datum["MetricName"] for datum in datums} == set(AGENT_CATALOGUE)
     assert len(of_jobs) == jobs
     assert set(of_jobs.values()) == {16}
     assert len(datums) - of_jobs.total() <= 44

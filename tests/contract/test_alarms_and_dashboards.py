@@ -32,6 +32,12 @@ NOT_PUBLISHED = {
     metrics.EFA_TRANSMIT_BYTES,
     metrics.EFA_RETRANSMITS,
     metrics.EFA_FALLBACK_TO_TCP,
+    metrics.SPOT_INTERRUPTIONS,
+    metrics.RESERVED_INSTANCES,
+    metrics.UNUSED_RESERVED_INSTANCES,
+    metrics.UNUSED_RESERVATION_USD_PER_HOUR,
+    metrics.MISSING_NODES,
+    metrics.CAPACITY_BLOCK_MINUTES_LEFT,
 }
 PUBLISHED = {name: spec for name, spec in metrics.CATALOGUE.items() if spec not in NOT_PUBLISHED}
 

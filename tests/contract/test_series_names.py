@@ -19,8 +19,8 @@ SYSFS = {"index": [0], "power_percent": {"avg": [1], "max": [2]}, "hbm_peak_byte
 def shown() -> set[str]:
     """The names of a minute that has everything."""
     given = {metrics.Kind.GAUGE, metrics.Kind.PER_MINUTE}
-    every = {spec: 1.0 for spec in metrics.CATALOGUE.values() if spec.per_fleet and spec.kind in given}
-    of_jobs = {spec: 1.0 for spec in metrics.CATALOGUE.values() if spec.per_job and spec.kind in given}
+    every = {spec: 1.0 for spec in metrics.AGENT_CATALOGUE.values() if spec.per_fleet and spec.kind in given}
+    of_jobs = {spec: 1.0 for spec in metrics.AGENT_CATALOGUE.values() if spec.per_job and spec.kind in given}
     event = {"host": HOST, "sysfs_devices": SYSFS}
     around = Contribution(metrics=every, job_metrics={"job-1": of_jobs}, event=event, jobs=(batches.JOB,))
     batch = batches.one(batches.SHAPES["above the peak, with memory errors"], around=around)

@@ -34,9 +34,9 @@ def test_promtool_finds_nothing_wrong_with_any_shape(shape: str) -> None:
 
 
 def test_promtool_finds_nothing_wrong_with_every_metric_of_the_catalogue() -> None:
-    every = {spec: 1.0 for spec in metrics.CATALOGUE.values() if spec.per_fleet and spec.kind in SHOWN_AS_GIVEN}
+    every = {spec: 1.0 for spec in metrics.AGENT_CATALOGUE.values() if spec.per_fleet and spec.kind in SHOWN_AS_GIVEN}
     # Most of them the agent publishes itself: a name that comes twice must not void the scrape.
-    of_jobs = {spec: 1.0 for spec in metrics.CATALOGUE.values() if spec.per_job and spec.kind in SHOWN_AS_GIVEN}
+    of_jobs = {spec: 1.0 for spec in metrics.AGENT_CATALOGUE.values() if spec.per_job and spec.kind in SHOWN_AS_GIVEN}
     batch = batches.one(around=Contribution(metrics=every, job_metrics={"job-1": of_jobs}))
 
     assert check_metrics(generate_latest(shown(batch).registry)) == ""
