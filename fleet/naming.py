@@ -69,3 +69,8 @@ def reservation_stack(fleet: str) -> str:
 def capacity_log_group(environment: str) -> str:
     """Where the capacity watch writes one event for each fleet and minute."""
     return f"/{PROJECT}/{environment}/capacity"
+
+
+def watched_place_parameter(environment: str, fleet: str) -> str:
+    """Where the capacity watch reads what a fleet wants and where it is launched."""
+    return parameter_path(environment, "capacity-watch", fleet)

@@ -25,3 +25,6 @@ ENRICHMENT_FAILED: Final = OperationsMetric("EnrichmentFailed", "pages that went
 CAPACITY_BLOCK_PROBLEMS: Final = OperationsMetric(
     "CapacityBlockProblems", "Capacity Blocks of which something could not be done at a look"
 )
+CAPACITY_WATCH_PROBLEMS: Final = OperationsMetric(
+    "CapacityWatchProblems", "fleets whose capacity could not be looked at, or not be put in order, at a look"
+)

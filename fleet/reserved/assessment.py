@@ -1,0 +1,83 @@
+"""What is said of a fleet's capacity each minute."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from fleet.instances import Price, instance_type
+from fleet.prices import price_for
+from fleet.reserved.batch_shortage import batch_shortage
+from fleet.reserved.group_shortage import group_shortage
+from fleet.reserved.observed import Reservation, Seen
+from fleet.reserved.place import Place
+from fleet.reserved.reservation_shortage import reservation_shortage
+from fleet.reserved.shortage import worst
+from fleet.reserved.standing import Standing, fits, standing, takes_work
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What is not known, or has no meaning for the fleet's market, is None and never zero.
+
+    ``reserved`` counts what is paid for, ``unused`` what of it could be used and is not, ``missing`` the nodes that
+    the fleet should be able to have and cannot get. ``unused_usd_per_hour`` is None without a known price.
+    """
+
+    missing: int
+    reason: str | None
+    action: str | None
+    reserved: int | None = None
+    used: int | None = None
+    unused: int | None = None
+    block_minutes_left: int | None = None
+    ends_at: datetime | None = None
+    price: Price | None = None
+    unused_usd_per_hour: float | None = None
+
+
+def assess(place: Place, seen: Seen, now: datetime) -> Assessment:
+    """Compare what ``place`` wants with what was seen at ``now``."""
+    lacks = worst(
+        reservation_shortage(place, seen, now), batch_shortage(place, seen, now), group_shortage(place, seen, now)
+    )
+    price = price_for(instance_type(place.instance_type), place.region, place.market)
+    if not place.is_reserved:
+        return Assessment(lacks.nodes, lacks.reason, lacks.action, price=price)
+    active = [r for r in seen.reservations if standing(r, now) is Standing.USABLE]
+    unused = sum(r.available for r in active if takes_work(r, now))
+    return Assessment(
+        missing=lacks.nodes,
+        reason=lacks.reason,
+        action=lacks.action,
+        reserved=sum(r.total for r in active),
+        used=sum(r.total - r.available for r in active),
+        unused=unused,
+        block_minutes_left=_block_minutes_left(active, now),
+        ends_at=_ends_at(place, active),
+        price=price,
+        unused_usd_per_hour=None if price is None else unused * price.usd_per_hour,
+    )
+
+
+def vcpus_to_keep(place: Place, seen: Seen, now: datetime) -> int | None:
+    """vCPUs that the fleet's compute environment should keep; None where that is nobody's business here.
+
+    Capacity that is paid for anyway is kept: to let go of it saves nothing, and every job would wait for its nodes to
+    boot. Only for on-demand reservations of Batch fleets: Capacity Blocks have an engine of their own. An environment
+    that Batch changes at this moment, or that somebody closed, is left alone.
+    """
+    batch = seen.batch
+    if batch is None or not place.is_reserved or place.is_block:
+        return None
+    usable = [r for r in seen.reservations if fits(r, place) and standing(r, now) is Standing.USABLE]
+    keep = min(min(place.nodes, sum(r.total for r in usable)) * place.vcpus, batch.maximum_vcpus)
+    is_closed = batch.state != "ENABLED" and keep > batch.minimum_vcpus
+    return None if batch.status != "VALID" or is_closed or keep == batch.minimum_vcpus else keep
+
+
+def _block_minutes_left(active: list[Reservation], now: datetime) -> int | None:
+    ends = [r.ends_at for r in active if r.is_block and r.ends_at is not None]
+    return (min(ends) - now) // timedelta(minutes=1) if ends else None
+
+
+def _ends_at(place: Place, active: list[Reservation]) -> datetime | None:
+    return min((r.ends_at for r in active if r.ends_at is not None), default=place.ends_at)

@@ -1,0 +1,60 @@
+"""What an Auto Scaling group lacks: what it wants, less what is in service, less what is on its way."""
+
+from datetime import datetime
+from typing import Final
+
+from fleet.fleet_spec import MarketKind
+from fleet.reserved.observed import Activity, ScalingGroup, Seen
+from fleet.reserved.place import Place
+from fleet.reserved.shortage import NOTHING, Shortage, one_line
+from fleet.reserved.standing import GRACE
+
+# The instance exists and serves, or is kept out of service by somebody: no capacity is missing for it.
+_THERE: Final = frozenset({"InService", "Standby", "EnteringStandby"})
+
+
+def group_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
+    """What ``place`` lacks by what Auto Scaling showed; the reason is the newest launch's, if that one failed."""
+    group = seen.group
+    if group is None:
+        return NOTHING
+    there = sum(1 for member in group.members if member.state in _THERE)
+    missing = group.desired - there - _on_the_way(group, seen, now)
+    if missing <= 0:
+        return NOTHING
+    ended = _last_ended(group)
+    if ended is not None and ended.has_failed:
+        return Shortage(missing, f"Auto Scaling says: {one_line(ended.words)}", _advice(place))
+    return Shortage(
+        missing,
+        f"{there} of {group.desired} nodes are in service, and Auto Scaling gives no reason",
+        "look at the group's activities and at the nodes that do not come into service",
+    )
+
+
+def _on_the_way(group: ScalingGroup, seen: Seen, now: datetime) -> int:
+    # EC2's launch time: Auto Scaling does not say since when a member is pending.
+    launched = {node.instance_id: node.launched_at for node in seen.nodes}
+    booting = sum(
+        1
+        for member in group.members
+        if member.state.startswith("Pending")
+        and member.instance_id in launched
+        and now - launched[member.instance_id] < GRACE
+    )
+    ended = _last_ended(group)
+    if ended is not None and ended.has_failed:
+        # The next attempt has begun and most likely fails too: counted as hope, the figure would come and go with it.
+        return booting
+    begun = sum(1 for launch in group.launches if not launch.is_over and now - launch.started_at < GRACE)
+    return max(booting, begun)
+
+
+def _last_ended(group: ScalingGroup) -> Activity | None:
+    return next((launch for launch in group.launches if launch.is_over), None)
+
+
+def _advice(place: Place) -> str:
+    if place.market is MarketKind.SPOT:
+        return "wait for Spot capacity, or buy on demand: market: {kind: on-demand}"
+    return "wait, or add a zone that offers the type, or reserve the capacity: market: {kind: reservation}"

@@ -1,0 +1,49 @@
+"""What a fleet wants and where it is launched, as it was deployed."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fleet.fleet_spec import MarketKind
+
+_RESERVED = frozenset({MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One fleet. Training fleets have a compute environment and a queue, inference fleets an Auto Scaling group."""
+
+    environment: str
+    fleet: str
+    owner: str
+    instance_type: str
+    region: str
+    market: MarketKind
+    nodes: int
+    vcpus: int
+    """Of one node."""
+    zone: str | None = None
+    """The one zone of a training fleet, by its name in the account."""
+    reservation_id: str | None = None
+    """The existing reservation or Capacity Block that nodes are launched into."""
+    resource_group: str | None = None
+    """ARN of the existing group of reservations that nodes are launched into."""
+    own_group: str | None = None
+    """Name of the group that was made for the reservations that are made with the fleet."""
+    reservation_stack: str | None = None
+    """The CloudFormation stack of the reservation that is made with the fleet."""
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    """As the environment file says; what EC2 says goes before it."""
+    compute_environment: str | None = None
+    queue: str | None = None
+    auto_scaling_group: str | None = None
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether its capacity was promised, rather than there or not when it is asked for."""
+        return self.market in _RESERVED
+
+    @property
+    def is_block(self) -> bool:
+        """Whether its capacity is a Capacity Block."""
+        return self.market is MarketKind.CAPACITY_BLOCK

@@ -1,0 +1,62 @@
+"""What a reservation's state means for the fleet that is to be launched into it.
+
+The states are those of EC2's API reference, CapacityReservation, ``State``. ``unavailable`` is listed there without an
+explanation; like a state that EC2 may add, it is taken for a reservation that nothing can be launched into.
+"""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from fleet.blocks.life import JOBS_END
+from fleet.reserved.observed import Reservation
+from fleet.reserved.place import Place
+
+# How long something may be on its way before it counts as missing: a node boots, EC2 provides a reservation.
+GRACE: Final = timedelta(minutes=15)
+_BEFORE_START: Final = frozenset({"scheduled", "payment-pending", "assessing"})
+
+
+class Standing(StrEnum):
+    """COMING: its start lies ahead. ARRIVING: it should be there any minute. LATE: it should be there, and is not.
+
+    OVER: it has ended as planned. GONE: it will not come, or not come back.
+    """
+
+    USABLE = "usable"
+    COMING = "coming"
+    ARRIVING = "arriving"
+    LATE = "late"
+    OVER = "over"
+    GONE = "gone"
+
+
+def standing(reservation: Reservation, now: datetime) -> Standing:
+    """Where ``reservation`` stands at ``now``."""
+    if reservation.state == "active":
+        is_over = reservation.ends_at is not None and now >= reservation.ends_at
+        return Standing.OVER if is_over else Standing.USABLE
+    if reservation.state == "expired":
+        return Standing.OVER
+    if reservation.state == "delayed":
+        return Standing.LATE
+    if reservation.state == "pending":
+        return _arriving(reservation.created_at, now)
+    if reservation.state in _BEFORE_START:
+        start = reservation.starts_at
+        return Standing.COMING if start is None or now < start else _arriving(start, now)
+    return Standing.GONE
+
+
+def fits(reservation: Reservation, place: Place) -> bool:
+    """Whether nodes of the fleet can be launched into it at all: its type, and a training fleet's zone."""
+    return reservation.instance_type == place.instance_type and place.zone in (None, reservation.zone)
+
+
+def takes_work(reservation: Reservation, now: datetime) -> bool:
+    """Whether what lies idle in it could be used: a block's last minutes are for letting go of its nodes."""
+    return not (reservation.is_block and reservation.ends_at is not None and now >= reservation.ends_at - JOBS_END)
+
+
+def _arriving(since: datetime | None, now: datetime) -> Standing:
+    return Standing.ARRIVING if since is not None and now - since < GRACE else Standing.LATE

@@ -1,0 +1,84 @@
+"""The Lambda entry point: a tick of the clock or an event of AWS makes the watch look.
+
+Importing this module reads no environment variable and calls nothing.
+"""
+
+import json
+import sys
+from collections import deque
+from datetime import UTC, datetime, timedelta
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from fleet.reserved.place import Place
+from lambdas.capacity_watch import adapters, events, service, settings
+from lambdas.capacity_watch.ports import World
+from lambdas.capacity_watch.wakes import SPOT_WARNING, wake
+from lambdas.shared.metrics import CAPACITY_WATCH_PROBLEMS
+from lambdas.shared.observability import emit, logger
+
+FUNCTION: Final = "capacity-watch"
+# A deployment may replace a fleet's resources and leave this function as it is.
+PLACES_LAST: Final = timedelta(minutes=10)
+# EventBridge may deliver an event twice, mostly to the same instance of a function within moments.
+_SEEN: Final = deque[str](maxlen=256)
+
+
+class NotSeenError(Exception):
+    """A warning of EC2 could not be counted."""
+
+
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Look at the fleets that ``event`` is about, and write an event of each.
+
+    What went wrong with single fleets is logged and counted, and tried again at the next tick; an error is raised only
+    when nothing could be looked at, so that Lambda repeats the event.
+    """
+    log = logger(FUNCTION)
+    log.clear_state()
+    log.append_keys(request_id=context.aws_request_id)
+    is_warning = event.get("detail-type") == SPOT_WARNING
+    if is_warning and event.get("id") in _SEEN:
+        return {"looked_at": []}
+    now = datetime.now(UTC)
+    asked = wake(event, _places(int(now.timestamp() // PLACES_LAST.total_seconds())), _world().nodes)
+    looks = service.look(_world(), asked.places, now)
+    for look in looks:
+        _write(events.event(look, now, asked.interrupted))
+    problems = [problem for look in looks for problem in look.problems]
+    for problem in problems:
+        log.error("not done", problem=problem)
+    emit(CAPACITY_WATCH_PROBLEMS, len(problems), _settings().environment)
+    if is_warning:
+        _remember(event, looks)
+    return {"looked_at": [look.place.fleet for look in looks], "problems": problems}
+
+
+def _remember(event: dict[str, Any], looks: list[service.Look]) -> None:
+    # The clock does not come back to a warning as it does to everything else: Lambda has to.
+    if any(look.assessment is None for look in looks):
+        raise NotSeenError(f"the fleet of interrupted instance {event['detail']['instance-id']} could not be looked at")
+    _SEEN.append(str(event.get("id")))
+
+
+def _write(event: dict[str, Any] | None) -> None:
+    if event is not None:
+        sys.stdout.write(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n")
+        sys.stdout.flush()
+
+
+@cache
+def _settings() -> settings.Settings:
+    return settings.load()
+
+
+@lru_cache(maxsize=1)
+def _places(_when: int) -> tuple[Place, ...]:
+    return adapters.read_places(_settings())
+
+
+@cache
+def _world() -> World:
+    return adapters.world()

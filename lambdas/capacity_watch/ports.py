@@ -1,0 +1,71 @@
+"""What the watch needs of the world. ``adapters`` speaks to AWS; tests bring a world of their own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from fleet.reserved.observed import Batch, Node, Reservation, ScalingGroup, Stack
+from fleet.reserved.place import Place
+
+
+class Reservations(Protocol):
+    """EC2's reservations, and the groups that make nodes find them."""
+
+    def of(self, place: Place) -> tuple[Reservation, ...]:
+        """Every reservation that the fleet is launched into or was to be, in whatever state."""
+        ...
+
+    def join(self, place: Place, reservations: Sequence[Reservation]) -> None:
+        """Put into the fleet's own group whichever of ``reservations`` are not in it."""
+        ...
+
+
+class Nodes(Protocol):
+    """EC2's instances, known by their tags."""
+
+    def of(self, place: Place) -> tuple[Node, ...]:
+        """The fleet's instances that are pending or running."""
+        ...
+
+    def fleet_of(self, instance_id: str) -> tuple[str, str] | None:
+        """The environment and the fleet that an instance is tagged with; None when it is nobody's of ours."""
+        ...
+
+
+class Batches(Protocol):
+    """AWS Batch."""
+
+    def of(self, place: Place) -> Batch:
+        """The fleet's compute environment, and what waits in its queue."""
+        ...
+
+    def keep(self, place: Place, vcpus: int) -> None:
+        """Make ``vcpus`` the least that the compute environment keeps."""
+        ...
+
+
+class Groups(Protocol):
+    """EC2 Auto Scaling."""
+
+    def of(self, place: Place) -> ScalingGroup:
+        """The fleet's group with its launches."""
+        ...
+
+
+class Stacks(Protocol):
+    """CloudFormation."""
+
+    def of(self, place: Place) -> Stack:
+        """What became of the stack that makes the fleet's reservation."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """All of it. Each call may raise what botocore raises, and LookupError for what ought to be there and is not."""
+
+    reservations: Reservations
+    nodes: Nodes
+    batches: Batches
+    groups: Groups
+    stacks: Stacks

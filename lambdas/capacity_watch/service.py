@@ -1,0 +1,79 @@
+"""What happens at every look: each fleet is seen, put in order and assessed, and none waits for another.
+
+A look repeats what was lost and harms nothing when it comes twice: an event only makes it come sooner.
+"""
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from fleet.reserved.assessment import Assessment, assess, vcpus_to_keep
+from fleet.reserved.observed import Reservation, Seen
+from fleet.reserved.place import Place
+from fleet.reserved.standing import Standing, standing
+from lambdas.capacity_watch.ports import World
+
+# Side by side, because AWS may keep one fleet's call waiting until it times out.
+_AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One fleet at one look. Without ``assessment`` it could not be seen; ``problems`` are one line each."""
+
+    place: Place
+    reservations: tuple[Reservation, ...] = ()
+    assessment: Assessment | None = None
+    problems: tuple[str, ...] = ()
+
+
+def look(world: World, places: Iterable[Place], now: datetime) -> list[Look]:
+    """Look at every one of ``places``."""
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        return list(pool.map(lambda place: _look_at(world, place, now), places))
+
+
+def _look_at(world: World, place: Place, now: datetime) -> Look:
+    try:
+        seen = _see(world, place, now)
+    except Exception as error:
+        # Whatever it is, the other fleets are looked at.
+        return Look(place, problems=(_problem(place, error),))
+    problems = []
+    for put_in_order in (_join, _keep):
+        try:
+            put_in_order(world, place, seen, now)
+        except Exception as error:
+            # What could be seen is said all the same.
+            problems.append(_problem(place, error))
+    return Look(place, seen.reservations, assess(place, seen, now), tuple(problems))
+
+
+def _see(world: World, place: Place, now: datetime) -> Seen:
+    seen = Seen(
+        reservations=world.reservations.of(place) if place.is_reserved else (),
+        nodes=world.nodes.of(place),
+        batch=world.batches.of(place) if place.compute_environment else None,
+        group=world.groups.of(place) if place.auto_scaling_group else None,
+    )
+    if place.reservation_stack is None:
+        return seen
+    held = sum(each.total for each in seen.reservations if standing(each, now) is Standing.USABLE)
+    return seen if held >= place.nodes else replace(seen, stack=world.stacks.of(place))
+
+
+def _join(world: World, place: Place, seen: Seen, _: datetime) -> None:
+    if place.own_group:
+        world.reservations.join(place, seen.reservations)
+
+
+def _keep(world: World, place: Place, seen: Seen, now: datetime) -> None:
+    vcpus = vcpus_to_keep(place, seen, now)
+    if vcpus is not None:
+        world.batches.keep(place, vcpus)
+
+
+def _problem(place: Place, error: Exception) -> str:
+    return f"fleet {place.fleet}: {type(error).__name__}: {error}"
