@@ -1,0 +1,151 @@
+"""What Batch and Auto Scaling say is lacking. It is 21 November 2026, 10:03 UTC."""
+
+from datetime import timedelta
+
+import pytest
+
+from fleet.fleet_spec import MarketKind
+from fleet.reserved.batch_shortage import batch_shortage
+from fleet.reserved.group_shortage import group_shortage
+from fleet.reserved.observed import Activity, Seen
+from tests.support.watched_capacity import LONG_AGO, NOW, batch, block_place, endpoint, group, job, nodes, on_demand
+
+NO_CAPACITY = (
+    "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - Service cannot fulfill the capacity requested for instance type "
+    "[trn1.32xlarge]"
+)
+ICE = "We currently do not have sufficient inf2.48xlarge capacity in the Availability Zone you requested."
+MINUTE = timedelta(minutes=1)
+FAILED = Activity(NOW - 2 * MINUTE, is_over=True, has_failed=True, words=ICE)
+LAUNCHING = Activity(NOW - MINUTE, is_over=False)
+LAUNCHED = Activity(LONG_AGO, is_over=True)
+
+
+def test_a_fleet_at_zero_misses_nothing_while_no_job_waits() -> None:
+    assert batch_shortage(on_demand(), Seen(batch=batch()), NOW).nodes == 0
+
+
+def test_a_job_that_has_just_come_waits_for_its_nodes_to_boot_and_nothing_is_missing() -> None:
+    assert batch_shortage(on_demand(), Seen(batch=batch(job())), NOW).nodes == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "running", "missing"),
+    # The job wants 16 of which 12 run; another job runs on 8, this one wants 8 and gets the 8 that are left.
+    [(16, 0, 16), (16, 12, 4), (8, 8, 8), (4, 14, 2), (8, 16, 0)],
+)
+def test_a_blocked_job_misses_what_it_wants_and_the_fleet_does_not_have(
+    wanted: int, running: int, missing: int
+) -> None:
+    seen = Seen(nodes=nodes(running), batch=batch(job(NO_CAPACITY, count=wanted)))
+
+    lacks = batch_shortage(on_demand(), seen, NOW)
+
+    assert lacks.nodes == missing
+    assert lacks.reason == f"Batch says of job job-1: {NO_CAPACITY}"
+
+
+def test_a_job_that_is_tried_again_carries_old_words_that_say_nothing_of_capacity() -> None:
+    seen = Seen(batch=batch(job("Host EC2 (instance i-1) terminated.")))
+
+    assert batch_shortage(on_demand(), seen, NOW).nodes == 0
+
+
+def test_a_job_that_no_node_could_run_is_the_jobs_fault() -> None:
+    words = "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - The job resource requirement (vCPU/memory/GPU) is higher"
+
+    lacks = batch_shortage(on_demand(), Seen(batch=batch(job(words))), NOW)
+
+    assert lacks.nodes == 0
+    assert words in str(lacks.reason)
+
+
+def test_an_invalid_compute_environment_launches_nothing_whether_jobs_wait_or_not() -> None:
+    words = "CLIENT_ERROR - Launch template lt-1 does not exist"
+
+    lacks = batch_shortage(on_demand(), Seen(nodes=nodes(3), batch=batch(status="INVALID", words=words)), NOW)
+
+    # 16 - 3
+    assert (lacks.nodes, lacks.reason) == (13, f"Batch says that the compute environment is INVALID: {words}")
+
+
+def test_a_fleet_that_somebody_closed_misses_nothing_and_its_waiting_jobs_are_mentioned() -> None:
+    closed = batch(job(NO_CAPACITY), state="DISABLED")
+
+    assert batch_shortage(on_demand(), Seen(batch=closed), NOW).nodes == 0
+    assert batch_shortage(on_demand(), Seen(batch=closed), NOW).reason == (
+        "1 jobs wait and the compute environment is DISABLED"
+    )
+    assert batch_shortage(on_demand(), Seen(batch=batch(state="DISABLED")), NOW).reason is None
+    assert batch_shortage(block_place(), Seen(batch=closed), NOW).action is None
+
+
+@pytest.mark.parametrize(
+    ("waits", "desired", "running", "missing"),
+    [(29, 16, 0, 0), (30, 16, 0, 16), (30, 16, 10, 6), (30, 16, 16, 0), (30, 0, 0, 0)],
+)
+def test_silence_is_an_excuse_for_half_an_hour_while_batch_wants_more_than_runs(
+    waits: int, desired: int, running: int, missing: int
+) -> None:
+    waiting = batch(job(waits=waits * MINUTE), desired_vcpus=desired * 128)
+
+    assert batch_shortage(on_demand(), Seen(nodes=nodes(running), batch=waiting), NOW).nodes == missing
+
+
+def test_a_node_that_has_just_been_launched_shows_that_capacity_comes() -> None:
+    waiting = batch(job(waits=40 * MINUTE), desired_vcpus=2048)
+    seen = Seen(nodes=nodes(1, launched_at=NOW - 14 * MINUTE), batch=waiting)
+
+    assert batch_shortage(on_demand(), seen, NOW).nodes == 0
+
+
+def test_a_group_with_all_its_nodes_misses_nothing() -> None:
+    assert group_shortage(endpoint(), Seen(group=group(4, LAUNCHED)), NOW).nodes == 0
+
+
+def test_a_group_without_capacity_quotes_auto_scaling() -> None:
+    lacks = group_shortage(endpoint(), Seen(group=group(1, FAILED, LAUNCHED)), NOW)
+
+    assert (lacks.nodes, lacks.reason) == (3, f"Auto Scaling says: {ICE}")
+
+
+def test_the_next_attempt_after_a_failure_is_no_reason_to_hope() -> None:
+    lacks = group_shortage(endpoint(), Seen(group=group(1, LAUNCHING, FAILED)), NOW)
+
+    assert lacks.nodes == 3
+
+
+@pytest.mark.parametrize(("minutes", "missing"), [(0, 0), (14, 0), (15, 1)])
+def test_a_launch_has_a_quarter_of_an_hour(minutes: int, missing: int) -> None:
+    begun = Activity(NOW - minutes * MINUTE, is_over=False)
+
+    assert group_shortage(endpoint(), Seen(group=group(3, begun, LAUNCHED)), NOW).nodes == missing
+
+
+@pytest.mark.parametrize(("minutes", "missing"), [(0, 0), (14, 0), (15, 1)])
+def test_a_node_that_boots_is_not_missing_for_a_quarter_of_an_hour_even_after_a_failure(
+    minutes: int, missing: int
+) -> None:
+    booting = Seen(nodes=nodes(4, launched_at=NOW - minutes * MINUTE), group=group(3, FAILED, pending=1))
+
+    assert group_shortage(endpoint(), booting, NOW).nodes == missing
+
+
+def test_a_pending_member_and_its_launch_are_one_node() -> None:
+    # 4 - 2 in service - 1 that boots.
+    seen = Seen(nodes=nodes(3, launched_at=NOW), group=group(2, LAUNCHING, LAUNCHED, pending=1))
+
+    assert group_shortage(endpoint(), seen, NOW).nodes == 1
+
+
+def test_what_is_missing_without_words_says_that_there_are_none() -> None:
+    lacks = group_shortage(endpoint(), Seen(group=group(2, LAUNCHED)), NOW)
+
+    assert (lacks.nodes, lacks.reason) == (2, "2 of 4 nodes are in service, and Auto Scaling gives no reason")
+
+
+def test_spot_and_on_demand_are_advised_differently() -> None:
+    seen = Seen(group=group(0, FAILED))
+
+    assert "buy on demand" in str(group_shortage(endpoint(market=MarketKind.SPOT), seen, NOW).action)
+    assert "reserve" in str(group_shortage(endpoint(), seen, NOW).action)
