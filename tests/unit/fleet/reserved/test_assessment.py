@@ -39,7 +39,8 @@ def test_unused_instances_of_a_block_are_priced_as_a_block() -> None:
     said = assess(block_place(), Seen((block(available=2),)), NOW)
 
     # trn2.48xlarge in a block is 35.7608 $/h: 2 x 35.7608.
-    assert (said.unused, said.unused_usd_per_hour) == (2, pytest.approx(71.5216))
+    assert said.unused == 2
+    assert said.unused_usd_per_hour == pytest.approx(71.5216)
     assert said.price is not None
     assert (said.price.kind, said.price.as_of) == ("capacity-block", "2026-10-09")
 

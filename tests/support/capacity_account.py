@@ -1,0 +1,109 @@
+"""An account in memory for the capacity watch, and the watch as it is deployed there."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fleet.reserved.observed import Batch, Node, Reservation, ScalingGroup, Stack
+from fleet.reserved.place import Place
+from lambdas.capacity_watch import handler
+from lambdas.capacity_watch.ports import World
+from tests.support.watched_capacity import batch
+
+CONTEXT: Any = SimpleNamespace(aws_request_id="r")
+TICK = {"detail-type": "Scheduled Event", "source": "aws.events"}
+
+
+@dataclass
+class Account:
+    """An account in memory: every port of the watch at once, by the fleet's name."""
+
+    held: dict[str, tuple[Reservation, ...]] = field(default_factory=dict)
+    running: dict[str, tuple[Node, ...]] = field(default_factory=dict)
+    environments: dict[str, Batch] = field(default_factory=dict)
+    scaling: dict[str, ScalingGroup] = field(default_factory=dict)
+    stack: Stack = field(default_factory=lambda: Stack(exists=False))
+    tags: dict[str, tuple[str, str]] = field(default_factory=dict)
+    broken: dict[str, Exception] = field(default_factory=dict)
+    joined: list[tuple[str, list[str]]] = field(default_factory=list)
+    kept: list[tuple[str, int]] = field(default_factory=list)
+    stacks_asked: list[str] = field(default_factory=list)
+
+    def world(self) -> World:
+        def port(of: Callable[[Place], Any], **more: Any) -> Any:
+            return SimpleNamespace(of=of, **more)
+
+        return World(
+            reservations=port(self._reservations, join=self._join),
+            nodes=port(lambda p: self.running.get(p.fleet, ()), fleet_of=self._fleet_of),
+            batches=port(lambda p: self.environments.get(p.fleet, batch()), keep=self._keep),
+            groups=port(lambda p: self.scaling[p.fleet]),
+            stacks=port(self._stack),
+        )
+
+    def _reservations(self, of: Place) -> tuple[Reservation, ...]:
+        self._maybe_fail(f"see {of.fleet}")
+        return self.held.get(of.fleet, ())
+
+    def _join(self, of: Place, reservations: Sequence[Reservation]) -> None:
+        self._maybe_fail(f"join {of.fleet}")
+        self.joined.append((of.fleet, [each.reservation_id for each in reservations]))
+
+    def _keep(self, of: Place, vcpus: int) -> None:
+        self.kept.append((of.fleet, vcpus))
+
+    def _stack(self, of: Place) -> Stack:
+        self.stacks_asked.append(of.fleet)
+        return self.stack
+
+    def _fleet_of(self, instance_id: str) -> tuple[str, str] | None:
+        self._maybe_fail(instance_id)
+        return self.tags.get(instance_id)
+
+    def _maybe_fail(self, what: str) -> None:
+        if what in self.broken:
+            raise self.broken[what]
+
+
+@dataclass
+class Deployed:
+    account: Account
+    places: tuple[Place, ...]
+    capsys: pytest.CaptureFixture[str]
+    written: list[dict[str, Any]] = field(default_factory=list)
+
+    def invoke(self, event: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Call the handler, and keep every line of JSON that it wrote."""
+        self.written = []
+        try:
+            return handler.lambda_handler(event or TICK, CONTEXT)
+        finally:
+            self.written = [json.loads(line) for line in self.capsys.readouterr().out.splitlines() if line]
+
+    @property
+    def capacity(self) -> dict[str, dict[str, Any]]:
+        """The capacity events of the last call, by fleet."""
+        return {event["fleet"]: event for event in self.written if event.get("kind") == "capacity"}
+
+    @property
+    def problems(self) -> float:
+        """What the last call counted."""
+        (counted,) = [event["CapacityWatchProblems"] for event in self.written if "CapacityWatchProblems" in event]
+        return float(counted[0])
+
+
+Deploy = Callable[..., Deployed]
+
+
+def warning(instance_id: str, event_id: str = "e-1") -> dict[str, Any]:
+    """EC2's warning that it takes a Spot instance back in two minutes."""
+    return {
+        "id": event_id,
+        "detail-type": "EC2 Spot Instance Interruption Warning",
+        "source": "aws.ec2",
+        "detail": {"instance-id": instance_id, "instance-action": "terminate"},
+    }

@@ -1,0 +1,24 @@
+"""The watch as it is deployed, with an account in memory."""
+
+import json
+
+import pytest
+
+from fleet.reserved.place import Place
+from lambdas.capacity_watch import adapters, handler
+from tests.support.capacity_account import Account, Deploy, Deployed
+
+
+@pytest.fixture
+def deploy(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Deploy:
+    def make(account: Account, *places: Place) -> Deployed:
+        monkeypatch.setenv("ENVIRONMENT", "prod")
+        monkeypatch.setenv("FLEETS", json.dumps([each.fleet for each in places]))
+        for cached in (handler._settings, handler._places, handler._world):
+            cached.cache_clear()
+        handler._SEEN.clear()
+        monkeypatch.setattr(adapters, "world", account.world)
+        monkeypatch.setattr(adapters, "read_places", lambda _: places)
+        return Deployed(account, places, capsys)
+
+    return make

@@ -1,0 +1,218 @@
+"""A whole look through the handler, with a world in memory: what is written, and what one fleet's trouble costs."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import boto3
+import pytest
+
+from fleet import metrics
+from fleet.fleet_spec import MarketKind
+from fleet.metrics import Publisher
+from fleet.reserved.observed import Activity, Stack
+from lambdas.capacity_watch import adapters, events, service
+from tests.support.capacity_account import Account, Deploy, Deployed, warning
+from tests.support.watched_capacity import NOW, batch, block, block_place, endpoint, group, place, reservation
+
+ICE = "We currently do not have sufficient trn1.32xlarge capacity in the Availability Zone you requested (us-east-2c)."
+
+
+def test_a_reservation_that_could_not_be_made_is_written_with_cloudformations_words(deploy: Deploy) -> None:
+    deployed = deploy(Account(stack=Stack(exists=True, failure=ICE)), place())
+
+    deployed.invoke()
+
+    event = deployed.capacity["pretrain"]
+    assert (event["wanted"], event["reserved"], event["missing"]) == (16, 0, 16)
+    assert event["reason"] == f"the reservation could not be made: {ICE}"
+    assert "deploy stack neuron-fleet-prod-reservation-pretrain again" in event["action"]
+    assert event[metrics.MISSING_NODES.name] == 16
+    assert event[metrics.RESERVED_INSTANCES.name] == 0
+
+
+def test_an_event_has_the_shape_that_others_read() -> None:
+    look = service.Look(block_place(), (block(available=2),))
+    look = service.look(Account(held={"pretrain": look.reservations}).world(), (look.place,), NOW)[0]
+
+    assert events.event(look, NOW) == {
+        "_aws": {
+            # 2026-11-21T10:03:00Z
+            "Timestamp": 1795255380000,
+            "CloudWatchMetrics": [
+                {
+                    "Namespace": "NeuronFleet",
+                    "Dimensions": [["Environment", "Fleet"]],
+                    "Metrics": [
+                        {"Name": "ReservedInstances", "Unit": "Count"},
+                        {"Name": "UnusedReservedInstances", "Unit": "Count"},
+                        {"Name": "UnusedReservationUsdPerHour", "Unit": "None"},
+                        {"Name": "MissingNodes", "Unit": "Count"},
+                        {"Name": "CapacityBlockMinutesLeft", "Unit": "Count"},
+                    ],
+                }
+            ],
+        },
+        "Environment": "prod",
+        "Fleet": "pretrain",
+        "ReservedInstances": 8,
+        "UnusedReservedInstances": 2,
+        "UnusedReservationUsdPerHour": 71.5216,
+        "MissingNodes": 0,
+        "CapacityBlockMinutesLeft": 2966,
+        "schema": 1,
+        "kind": "capacity",
+        "environment": "prod",
+        "fleet": "pretrain",
+        "minute": "2026-11-21T10:03:00Z",
+        "owner": "foundation-models",
+        "instance_type": "trn2.48xlarge",
+        "market": "capacity-block",
+        "wanted": 8,
+        "reserved": 8,
+        "used": 6,
+        "unused": 2,
+        "missing": 0,
+        "price": {
+            "usd_per_hour": 35.7608,
+            "kind": "capacity-block",
+            "source": "Capacity Blocks price page",
+            "as_of": "2026-10-09",
+        },
+        "unused_usd_per_hour": 71.5216,
+        "ends_at": "2026-11-23T11:30:00Z",
+        "reservations": [
+            {"id": "cr-1", "state": "active", "total": 8, "available": 2, "ends_at": "2026-11-23T11:30:00Z"}
+        ],
+    }
+
+
+def test_every_metric_of_the_watch_is_published_by_some_fleet(deploy: Deploy) -> None:
+    spot = endpoint(fleet="chat", market=MarketKind.SPOT)
+    account = Account(held={"frontier": (block(),)}, scaling={"chat": group(4)}, tags={"i-9": ("prod", "chat")})
+    deployed = deploy(account, block_place(fleet="frontier"), spot)
+
+    deployed.invoke()
+    published = _metrics(deployed)
+    deployed.invoke(warning("i-9"))
+    published |= _metrics(deployed)
+
+    assert published == {s.name for s in metrics.CATALOGUE.values() if s.publisher is Publisher.CAPACITY_WATCH}
+
+
+def _metrics(deployed: Deployed) -> set[str]:
+    directives = [event["_aws"]["CloudWatchMetrics"][0] for event in deployed.capacity.values()]
+    return {metric["Name"] for directive in directives for metric in directive["Metrics"]}
+
+
+def test_one_fleet_that_cannot_be_seen_is_absent_and_counted_and_the_others_are_seen(deploy: Deploy) -> None:
+    account = Account(held={"b": (reservation(),)}, broken={"see a": TimeoutError("EC2 does not answer")})
+    deployed = deploy(account, place(fleet="a"), place(fleet="b"))
+
+    answer = deployed.invoke()
+
+    assert set(deployed.capacity) == {"b"}
+    assert deployed.problems == 1
+    assert answer["problems"] == ["fleet a: TimeoutError: EC2 does not answer"]
+
+
+def test_what_cannot_be_put_in_order_is_said_all_the_same(deploy: Deploy) -> None:
+    account = Account(held={"pretrain": (reservation(),)}, broken={"join pretrain": LookupError("denied")})
+    deployed = deploy(account, place())
+
+    deployed.invoke()
+
+    assert deployed.capacity["pretrain"]["missing"] == 0
+    assert deployed.problems == 1
+    # The other half of the order is kept.
+    assert account.kept == [("pretrain", 2048)]
+
+
+def test_a_look_without_trouble_counts_no_problem(deploy: Deploy) -> None:
+    deployed = deploy(Account(held={"pretrain": (reservation(),)}), place())
+
+    deployed.invoke()
+
+    assert deployed.problems == 0
+
+
+def test_a_reservation_joins_the_group_and_its_nodes_are_kept_only_when_they_are_not(deploy: Deploy) -> None:
+    account = Account(held={"pretrain": (reservation(),)})
+    deployed = deploy(account, place())
+    deployed.invoke()
+    account.environments["pretrain"] = batch(minimum_vcpus=2048)
+    deployed.invoke()
+    account.held["pretrain"] = (reservation(state="expired"),)
+    deployed.invoke()
+
+    # 16 x 128 vCPUs, left alone at the second look, let go of at the third.
+    assert account.kept == [("pretrain", 2048), ("pretrain", 0)]
+    assert account.joined == [("pretrain", ["cr-1"])] * 3
+
+
+def test_a_block_and_a_named_reservation_join_nothing_and_a_block_is_not_scaled(deploy: Deploy) -> None:
+    account = Account(held={"frontier": (block(),)})
+    deployed = deploy(account, block_place(fleet="frontier"))
+
+    deployed.invoke()
+
+    assert (account.joined, account.kept) == ([], [])
+
+
+def test_cloudformation_is_asked_only_about_a_reservation_that_is_lacking(deploy: Deploy) -> None:
+    account = Account(held={"whole": (reservation(),), "short": (reservation(total=12),)})
+    deployed = deploy(account, place(fleet="whole"), place(fleet="short"))
+
+    deployed.invoke()
+
+    assert account.stacks_asked == ["short"]
+
+
+def test_a_scaling_group_without_capacity_is_quoted(deploy: Deploy) -> None:
+    failed = Activity(NOW, is_over=True, has_failed=True, words=ICE)
+    deployed = deploy(Account(scaling={"chat": group(1, failed)}), endpoint(fleet="chat"))
+
+    deployed.invoke()
+
+    assert deployed.capacity["chat"]["missing"] == 3
+    assert deployed.capacity["chat"]["reason"] == f"Auto Scaling says: {ICE}"
+    assert "reserved" not in deployed.capacity["chat"]
+    assert metrics.RESERVED_INSTANCES.name not in deployed.capacity["chat"]
+
+
+def test_two_looks_in_a_minute_say_the_same(deploy: Deploy) -> None:
+    account = Account(held={"pretrain": (reservation(available=2),)}, environments={"pretrain": batch()})
+    world, fleet = account.world(), place()
+
+    (first,) = service.look(world, (fleet,), NOW)
+    (second,) = service.look(world, (fleet,), NOW + timedelta(seconds=30))
+
+    assert events.event(first, NOW) == events.event(second, NOW + timedelta(seconds=30))
+
+
+def test_a_missing_setting_is_named(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    deployed = deploy(Account(), place())
+    monkeypatch.delenv("ENVIRONMENT")
+
+    with pytest.raises(ValueError, match="ENVIRONMENT"):
+        deployed.invoke()
+
+
+def test_calls_give_up_soon_and_are_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-2")
+    asked: list[Any] = []
+    monkeypatch.setattr(boto3, "client", lambda service, config: asked.append((service, config)))
+
+    adapters.world()
+
+    assert [service for service, _ in asked] == ["ec2", "resource-groups", "batch", "autoscaling", "cloudformation"]
+    for _, config in asked:
+        assert (config.connect_timeout, config.read_timeout) == (2, 5)
+        assert config.retries == {"mode": "standard", "total_max_attempts": 2}
+
+
+def test_the_clock_is_utc() -> None:
+    local = datetime(2026, 11, 21, 10, 3, 59, tzinfo=UTC)
+
+    assert events.event(service.look(Account().world(), (place(),), local)[0], local)["minute"] == (  # type: ignore[index]  # it was seen
+        "2026-11-21T10:03:00Z"
+    )
