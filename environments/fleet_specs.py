@@ -29,7 +29,6 @@ def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:
         lnc=fleet.lnc,
         software=_software(fleet),
         devices_per_task=fleet.endpoint.devices_per_task if isinstance(fleet, InferenceFleet) else None,
-        tasks=fleet.endpoint.tasks if isinstance(fleet, InferenceFleet) else None,
         fallback_zone_ids=tuple(each for each in zones.values() if each not in zone_ids),
         alternative_types=fleet.alternative_types,
     )

@@ -94,7 +94,10 @@ class TrainingFleet(_Fleet):
 
     @property
     def minimum_nodes(self) -> int:
-        """How many nodes exist at any time: what is paid for anyway stays, the rest goes away between jobs."""
+        """How many nodes are kept while no job waits, as far as there is capacity: what is paid for anyway stays.
+
+        Nobody has them on the day of the deploy, which asks for none: they come when their reservation or block does.
+        """
         return self.nodes if isinstance(self.market, Reservation | CapacityBlock) else 0
 
     @property
@@ -104,14 +107,13 @@ class TrainingFleet(_Fleet):
 
 
 class Endpoint(_Model):
-    """One HTTP service in front of an inference fleet."""
+    """One HTTP service in front of an inference fleet; a task of it runs on every node."""
 
     container_image: str
     certificate_arn: str | None = None
     """Without one the listener is plain HTTP, which only an environment with ``plain_http: true`` may have."""
     port: Annotated[int, Field(ge=1, le=65535)] = 8000
     health_path: str = "/health"
-    tasks: Annotated[int, Field(ge=0)] = 2
     devices_per_task: Annotated[int, Field(ge=1)] = 12
     latency_p99_seconds: Annotated[float, Field(gt=0)] = 2.0
 
@@ -124,7 +126,7 @@ class InferenceFleet(_Fleet):
 
     @property
     def minimum_nodes(self) -> int:
-        """How many nodes exist at any time: an endpoint keeps all of them."""
+        """How many nodes are kept whatever the traffic, as far as there is capacity: all of an endpoint's."""
         return self.nodes
 
 

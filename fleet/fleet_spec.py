@@ -94,9 +94,7 @@ class FleetSpec:
     lnc: int | None = None
     software: Software = Software()
     devices_per_task: int | None = None
-    """Accelerators that one task of an endpoint holds."""
-    tasks: int | None = None
-    """Tasks of an endpoint."""
+    """Accelerators that the one task on each node of an endpoint holds."""
     fallback_zone_ids: tuple[str, ...] = ()
     """Zones to try, in order, when ``zone_ids`` have no capacity."""
     alternative_types: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
 from stacks.observability import ObservabilityStack
 from stacks.operations import OperationsStack
+from stacks.reservations import reserve
 from stacks.training import TrainingStack
 
 
@@ -59,3 +60,5 @@ class Platform(cdk.Stage):
                 training=self.training,
                 observability=self.observability,
             )
+        # Last, so that they are deployed after every stack above.
+        self.reservations = reserve(self, environment=environment, capacity=self.capacity)

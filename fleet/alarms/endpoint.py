@@ -55,7 +55,7 @@ def _latency(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
         key="EndpointLatencyP99",
         severity=Severity.PAGE,
         summary=f"One request in a hundred takes longer than {limit:g} seconds.",
-        action="Compare the core utilization with the traffic: add tasks if it is full, else look for a slow node.",
+        action="Compare the core utilization with the traffic: add nodes if it is full, else look for a slow node.",
         metric=MathRef(
             f"IF(FILL(requests, 0) >= {MINIMUM_REQUESTS}, latency, 0)",
             (

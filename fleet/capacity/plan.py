@@ -34,6 +34,8 @@ class LaunchPlan:
     reservation_group: str | None
     """ARN of a resource group of reservations to launch into."""
     creates_reservation: bool
+    """Whether instances are reserved for the nodes here. The reservation comes after everything else and may fail, so
+    nodes are launched into a group of the fleet's own that it joins once it is there, and not into it by its id."""
     reserved_instances: int
     """Instances of the reservation that is created; 0 where none is."""
     placement_group: bool

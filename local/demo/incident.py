@@ -67,7 +67,7 @@ class Incident:
                 fleet=fleet.name,
                 dimension_sets=dimension_sets(self.environment.name, fleet.name),
                 requests_per_minute=self.scenario.fleets[fleet.name].requests_per_minute,
-                healthy_targets=fleet.endpoint.tasks,
+                healthy_targets=fleet.nodes,
             )
             for fleet in self.environment.inference_fleets
             if fleet.name in self.scenario.fleets

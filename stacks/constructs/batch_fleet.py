@@ -10,7 +10,7 @@ from stacks.constructs.fleet_capacity import FleetCapacity, node_image
 
 
 class BatchFleet(Construct):
-    """Attributes: ``compute_environment`` and ``queue``. Batch adds nodes to the fleet's minimum while jobs wait.
+    """Attributes: ``compute_environment`` and ``queue``. Batch adds nodes while jobs wait.
 
     L1s: the L2 always sets SecurityGroupIds, which EC2 refuses beside the launch template's network interfaces.
     """
@@ -36,9 +36,11 @@ class BatchFleet(Construct):
                 type="EC2",
                 # BEST_FIT cannot be updated in place.
                 allocation_strategy="BEST_FIT_PROGRESSIVE",
-                # Capacity that is paid for anyway is kept: to let go of it saves nothing, and every job would wait
-                # for its nodes to boot.
-                minv_cpus=fleet.minimum_nodes * vcpus,
+                # A deploy asks for no node, so that it needs no capacity. Where capacity is paid for anyway, whoever
+                # looks after it (the capacity watch, the engine for Capacity Blocks) raises this to the fleet's
+                # minimum; a deploy that changes the environment puts it back to 0, and the next look, within a
+                # minute, raises it again.
+                minv_cpus=0,
                 maxv_cpus=fleet.nodes * vcpus,
                 instance_types=[fleet.instance_type],
                 instance_role=capacity.instance_profile.instance_profile_arn,

@@ -30,7 +30,8 @@ class Node:
     user_data: str
     tags: Mapping[str, str]
     placement_group_name: str | None
-    reservation_id: str | None
+    reservation_group_arn: str | None
+    """The group that the fleet's own reservations are put into, if reservations are made for it here."""
 
 
 class EfaLaunchTemplate(Construct):
@@ -49,7 +50,9 @@ class EfaLaunchTemplate(Construct):
                 http_tokens="required", http_put_response_hop_limit=METADATA_HOP_LIMIT
             ),
             instance_market_options=_market(plan.market_type) if plan.market_type else None,
-            capacity_reservation_specification=_target(node.reservation_id, plan.reservation_group),
+            capacity_reservation_specification=_target(
+                plan.reservation_id, plan.reservation_group or node.reservation_group_arn
+            ),
             placement=_placement(node.placement_group_name) if node.placement_group_name else None,
             user_data=Fn.base64(node.user_data),
             tag_specifications=_tags(node.tags),
@@ -102,6 +105,8 @@ def _target(
 ) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty | None:
     if reservation_id is None and resource_group is None:
         return None
+    # EC2 user guide, launch templates: a preference or a target, not both. With a group for a target, a node for which
+    # no reservation is free runs on demand, and moves into a matching one that is added later.
     return ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty(
         capacity_reservation_target=ec2.CfnLaunchTemplate.CapacityReservationTargetProperty(
             capacity_reservation_id=reservation_id, capacity_reservation_resource_group_arn=resource_group

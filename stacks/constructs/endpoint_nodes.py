@@ -1,5 +1,7 @@
 """The ECS cluster of one endpoint and the nodes that make it up."""
 
+from typing import Final
+
 from aws_cdk import Acknowledgment, Tags, Validations
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
@@ -11,9 +13,12 @@ from fleet import naming
 from fleet.instances import instance_type
 from stacks.constructs.fleet_capacity import FleetCapacity
 
+# How long a new endpoint waits before it asks for its first node, at most.
+ASKED_EVERY_MINUTES: Final = 5
+
 
 class EndpointNodes(Construct):
-    """Attributes: ``cluster``, ``provider`` (the capacity provider's name)."""
+    """Attributes: ``cluster``, ``association`` (of the cluster with its nodes: a service comes after it)."""
 
     def __init__(
         self,
@@ -25,7 +30,7 @@ class EndpointNodes(Construct):
         vpc: ec2.IVpc,
         capacity: FleetCapacity,
     ) -> None:
-        """Keep ``fleet.nodes`` nodes running from the launch template of ``capacity``."""
+        """Keep ``fleet.nodes`` nodes running from the launch template of ``capacity``, as far as there are any."""
         super().__init__(scope, construct_id)
         cluster = ecs.Cluster(
             self,
@@ -44,7 +49,7 @@ class EndpointNodes(Construct):
         )
         group = self._group(environment, fleet, vpc, capacity.launch_template)
         _tag(group, fleet, capacity.launch_digest)
-        self.provider = self._provider(cluster, group)
+        self.association = self._associate(cluster, group)
         # The L2 service refuses a cluster whose nodes it did not add itself, so it is told that there are some.
         self.cluster = ecs.Cluster.from_cluster_attributes(
             self,
@@ -67,8 +72,10 @@ class EndpointNodes(Construct):
         group = autoscaling.CfnAutoScalingGroup(
             self,
             "Nodes",
-            # Accelerators are too scarce to let go of one at night and hope for another in the morning.
-            min_size=str(fleet.nodes),
+            # A deploy asks for no node: CloudFormation waits for those that it asks for, and where there is no
+            # capacity it fails with "Group did not stabilize". It leaves the desired number alone, so that a later
+            # deploy takes no node away.
+            min_size="0",
             max_size=str(fleet.nodes),
             vpc_zone_identifier=[subnet.subnet_id for subnet in _subnets(environment, fleet, vpc)],
             launch_template=autoscaling.CfnAutoScalingGroup.LaunchTemplateSpecificationProperty(
@@ -76,6 +83,15 @@ class EndpointNodes(Construct):
             ),
             health_check_type="EC2",
             health_check_grace_period=300,
+        )
+        # All, always: accelerators are too scarce to let go of one at night and hope for another in the morning.
+        # They are asked for outside of the deploy; a group that has its number does nothing.
+        autoscaling.CfnScheduledAction(
+            self,
+            "AskForNodes",
+            auto_scaling_group_name=group.ref,
+            recurrence=f"*/{ASKED_EVERY_MINUTES} * * * *",
+            desired_capacity=fleet.nodes,
         )
         Validations.of(group).acknowledge(
             Acknowledgment(
@@ -85,7 +101,9 @@ class EndpointNodes(Construct):
         )
         return group
 
-    def _provider(self, cluster: ecs.Cluster, group: autoscaling.CfnAutoScalingGroup) -> str:
+    def _associate(
+        self, cluster: ecs.Cluster, group: autoscaling.CfnAutoScalingGroup
+    ) -> ecs.CfnClusterCapacityProviderAssociations:
         # L1, because the L2 provider adds user data to an L2 group.
         provider = ecs.CfnCapacityProvider(
             self,
@@ -98,18 +116,14 @@ class EndpointNodes(Construct):
                 managed_termination_protection="DISABLED",
             ),
         )
-        self.association = ecs.CfnClusterCapacityProviderAssociations(
+        return ecs.CfnClusterCapacityProviderAssociations(
             self,
             "Association",
             cluster=cluster.cluster_name,
             capacity_providers=[provider.ref],
-            default_capacity_provider_strategy=[
-                ecs.CfnClusterCapacityProviderAssociations.CapacityProviderStrategyProperty(
-                    capacity_provider=provider.ref, weight=1
-                )
-            ],
+            # A cluster with a default strategy refuses daemons (aws/containers-roadmap issue 692).
+            default_capacity_provider_strategy=[],
         )
-        return provider.ref
 
 
 def _tag(group: autoscaling.CfnAutoScalingGroup, fleet: InferenceFleet, launch_digest: str) -> None:

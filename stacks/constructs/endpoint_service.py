@@ -14,10 +14,19 @@ from stacks.constructs.endpoint_task import EndpointTask
 
 # Loading weights onto the cores takes minutes, and the first compilation of a graph can take half an hour.
 START_UP: Final = Duration.minutes(40)
+# Of the tasks there are, while a new version takes over. A share of what runs and not of what is wanted: with "all but
+# one of four", 75 %, ECS (which rounds up) could stop none of three, and a deploy would hang because a node is missing.
+# So a deploy goes on with any three nodes, or with two of two; up to five nodes give way one at a time.
+STAYING_PERCENT: Final = {1: 0, 2: 50}
+STAYING_PERCENT_OF_MORE: Final = 66
 
 
 class EndpointService(Construct):
-    """Attributes: ``service``, ``security_group`` (of the tasks: the load balancer may reach them, nobody else)."""
+    """Attributes: ``service``, ``security_group`` (of the tasks: the load balancer may reach them, nobody else).
+
+    A daemon: one task on every node there is, because ECS cannot share out Neuron devices between two tasks of a node.
+    There is no number of tasks to wait for, so a deploy ends without a single node, and later nodes get their task.
+    """
 
     def __init__(
         self,
@@ -29,24 +38,20 @@ class EndpointService(Construct):
         task: EndpointTask,
         balancer: EndpointBalancer,
     ) -> None:
-        """Run ``task`` on ``nodes`` as targets of ``balancer``."""
+        """Run ``task`` on each of ``nodes`` as a target of ``balancer``."""
         super().__init__(scope, construct_id)
         self.security_group = ec2.SecurityGroup(
             self, "Group", vpc=nodes.cluster.vpc, description="Tasks: reached by the load balancer"
         )
-        tasks = fleet.endpoint.tasks
         self.service = ecs.Ec2Service(
             self,
             "Service",
             cluster=nodes.cluster,
             task_definition=task.definition,
-            desired_count=tasks,
-            capacity_provider_strategies=[ecs.CapacityProviderStrategy(capacity_provider=nodes.provider, weight=1)],
-            # ECS cannot share out Neuron devices between two tasks of one node.
-            placement_constraints=[ecs.PlacementConstraint.distinct_instances()],
-            placement_strategies=[ecs.PlacementStrategy.spread_across("attribute:ecs.availability-zone")],
-            # Every node is taken, so a new task needs an old one to stop: one at a time.
-            min_healthy_percent=100 * (tasks - 1) // tasks if tasks else 0,
+            # ECS API, CreateService: a daemon has no capacity provider strategy; its launch type is EC2.
+            daemon=True,
+            # Every node is taken, so a new task needs an old one to stop.
+            min_healthy_percent=STAYING_PERCENT.get(fleet.nodes, STAYING_PERCENT_OF_MORE),
             max_healthy_percent=100,
             # Rebalancing starts the new task first, for which there is no node.
             availability_zone_rebalancing=ecs.AvailabilityZoneRebalancing.DISABLED,

@@ -1,17 +1,15 @@
-"""Everything that one fleet's nodes are launched from: role, configuration, placement, reservation, launch template."""
+"""Everything that one fleet's nodes are launched from: role, configuration, placement, launch template."""
 
-from datetime import UTC
-
-from aws_cdk import Stack
+from aws_cdk import CrossStackReferences, ReferenceStrength
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_resourcegroups as resourcegroups
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.fleet_specs import fleet_spec
-from environments.markets import end_of
-from environments.model import Environment, Fleet, TrainingFleet
+from environments.model import Environment, Fleet
+from fleet import naming
 from fleet.capacity import compile_fleet
-from fleet.naming import PROJECT
 from stacks.constructs.agent_delivery import AgentCode, AgentParameter, node_user_data
 from stacks.constructs.efa_launch_template import EfaLaunchTemplate, Node
 from stacks.constructs.node_role import NodeRole
@@ -21,7 +19,7 @@ from stacks.network import NetworkStack
 class FleetCapacity(Construct):
     """Attributes: ``plan``, ``launch_template``, ``launch_digest``, ``node_role``, ``instance_profile``,
     ``placement_group`` (the one created here, or None), ``placement_group_name`` (that one's, an existing one's, or
-    None).
+    None). The fleet's reservation is in a stack of its own: ``stacks.reservations``.
     """
 
     def __init__(
@@ -42,11 +40,7 @@ class FleetCapacity(Construct):
         code.grant_read(node.role)
         self.node_role = node.role
         self.instance_profile = node.profile
-        self.placement_group = (
-            ec2.PlacementGroup(self, "Placement", strategy=ec2.PlacementGroupStrategy.CLUSTER)
-            if self.plan.placement_group
-            else None
-        )
+        self.placement_group = self._place_together() if self.plan.placement_group else None
         self.placement_group_name = (
             self.placement_group.placement_group_name if self.placement_group else self.plan.placement_group_name
         )
@@ -61,7 +55,7 @@ class FleetCapacity(Construct):
                 user_data=node_user_data(environment, fleet).render(),
                 tags=_tags(environment, fleet),
                 placement_group_name=self.placement_group_name,
-                reservation_id=self._reserve(fleet) if self.plan.creates_reservation else self.plan.reservation_id,
+                reservation_group_arn=self._reservations(environment, fleet) if self.plan.creates_reservation else None,
             ),
         )
         self.launch_template = launch.template
@@ -73,29 +67,38 @@ class FleetCapacity(Construct):
         # The nodes of a job also meet over TCP, with EFA and without.
         return [network.node_security_group, *([network.efa_security_group] if self.plan.has_peers else [])]
 
-    def _reserve(self, fleet: Fleet) -> str:
-        """Reserve the fleet's nodes. An L1: there is no L2 for capacity reservations."""
-        ends = end_of(fleet.market)
-        group = self.placement_group
-        reservation = ec2.CfnCapacityReservation(
-            self,
-            "Reservation",
-            instance_type=fleet.instance_type,
-            instance_platform="Linux/UNIX",
-            instance_count=self.plan.reserved_instances,
-            availability_zone=fleet.availability_zone if isinstance(fleet, TrainingFleet) else None,
-            # Open reservations are filled by any matching instance of the account; this one is the fleet's own.
-            instance_match_criteria="targeted",
-            end_date_type="limited" if ends else "unlimited",
-            end_date=f"{ends.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if ends else None,
-            placement_group_arn=self._placement_group_arn(group) if group else None,
-        )
-        return reservation.ref
+    def _place_together(self) -> ec2.PlacementGroup:
+        group = ec2.PlacementGroup(self, "Placement", strategy=ec2.PlacementGroupStrategy.CLUSTER)
+        # The reservation's stack and training refer to it; an export would keep the group for as long as they do, and
+        # a fleet that leaves its group could then never be deployed.
+        CrossStackReferences.of(group).produce(ReferenceStrength.WEAK)
+        return group
 
-    def _placement_group_arn(self, group: ec2.PlacementGroup) -> str:
-        return Stack.of(self).format_arn(
-            service="ec2", resource="placement-group", resource_name=group.placement_group_name
+    def _reservations(self, environment: Environment, fleet: Fleet) -> str:
+        """The ARN of the group through which nodes find the fleet's reservation, whether or not there is one yet.
+
+        EC2 user guide, "Create a Capacity Reservation group": a pool can be targeted by launches, and the generic part
+        lets nothing but reservations in. Its members are no property of the template: CloudFormation would take those
+        away that the capacity watch has put in.
+        """
+        group = resourcegroups.CfnGroup(
+            self,
+            "Reservations",
+            name=naming.reservation_group(environment.name, fleet.name),
+            description="Capacity reservations of one fleet",
+            configuration=[
+                resourcegroups.CfnGroup.ConfigurationItemProperty(type="AWS::EC2::CapacityReservationPool"),
+                resourcegroups.CfnGroup.ConfigurationItemProperty(
+                    type="AWS::ResourceGroups::Generic",
+                    parameters=[
+                        resourcegroups.CfnGroup.ConfigurationParameterProperty(
+                            name="allowed-resource-types", values=["AWS::EC2::CapacityReservation"]
+                        )
+                    ],
+                ),
+            ],
         )
+        return group.attr_arn
 
 
 def node_image(scope: Construct, fleet: Fleet) -> str:
@@ -108,7 +111,7 @@ def node_image(scope: Construct, fleet: Fleet) -> str:
 def _tags(environment: Environment, fleet: Fleet) -> dict[str, str]:
     return {
         "Name": f"{environment.name}/{fleet.name}",
-        "project": PROJECT,
+        "project": naming.PROJECT,
         "environment": environment.name,
         "fleet": fleet.name,
         "owner": fleet.owner,

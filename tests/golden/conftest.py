@@ -13,6 +13,8 @@ from stacks.constructs.efa_launch_template import EfaLaunchTemplate, Node
 from tests.golden.cases import Golden, golden_cases
 from tests.support.templates import cdk_context
 
+OWN_GROUP = "arn:aws:resource-groups:us-east-2:111122223333:group/created-with-the-fleet"
+
 
 @cache
 def templates() -> dict[str, dict[str, Any]]:
@@ -31,7 +33,7 @@ def templates() -> dict[str, dict[str, Any]]:
             user_data="true",
             tags={"fleet": "golden"},
             placement_group_name="created-with-the-fleet" if plan.placement_group else plan.placement_group_name,
-            reservation_id="cr-0created" if plan.creates_reservation else plan.reservation_id,
+            reservation_group_arn=OWN_GROUP if plan.creates_reservation else None,
         )
         region = case.spec.region
         if region not in stacks:

@@ -16,8 +16,8 @@ from fleet.capacity import compile_fleet, diagnose_fleet
 from fleet.fleet_spec import MarketKind
 from fleet.instances import instance_type
 from local.emulator.resources.schemas import PropertyError, checked
-from tests.golden.cases import MARKETS, TYPES, Golden, golden_cases
-from tests.golden.conftest import launch_template_data, templates
+from tests.golden.cases import MARKETS, RESERVATION, TYPES, Golden, golden_cases
+from tests.golden.conftest import OWN_GROUP, launch_template_data, templates
 
 LAYOUTS: dict[str, dict[str, list[list[Any]]]] = json.loads(
     (Path(__file__).parent / "efa_layouts.json").read_text(encoding="utf-8")
@@ -98,6 +98,24 @@ def test_a_documented_layout_fills_each_card_of_the_catalogue_once(name: str) ->
         assert layout[0][2] != "efa-only"
         assert [card for card, _, kind in layout if kind.startswith("efa")] == list(range(known.network_cards))
         assert {device for _, device, _ in layout} <= set(range(known.enis_per_card))
+
+
+RESERVED = {
+    "reservation-created": {"CapacityReservationResourceGroupArn": OWN_GROUP},
+    "reservation-created-ungrouped": {"CapacityReservationResourceGroupArn": OWN_GROUP},
+    "reservation-existing": {"CapacityReservationId": RESERVATION},
+    "reservation-existing-grouped": {"CapacityReservationId": RESERVATION},
+    "capacity-block": {"CapacityReservationId": RESERVATION},
+}
+
+
+@pytest.mark.parametrize(
+    "case", [each for each in BUILT if each.market in RESERVED], ids=lambda case: case.construct_id
+)
+def test_a_reservation_that_is_made_here_is_found_by_its_group_and_another_by_its_id(case: Golden) -> None:
+    specification = (launch_template_data(case) or {})["CapacityReservationSpecification"]
+    # EC2 refuses a preference beside a target.
+    assert specification == {"CapacityReservationTarget": RESERVED[case.market]}
 
 
 @pytest.mark.parametrize("case", BUILT, ids=lambda case: case.construct_id)

@@ -85,20 +85,35 @@ def test_a_capacity_block_is_bought_as_one_and_in_no_placement_group() -> None:
     assert "Placement" not in data
 
 
-def test_a_reservation_is_made_for_the_whole_fleet_inside_its_placement_group() -> None:
+def test_a_reserved_fleet_is_launched_into_a_group_that_is_there_before_its_reservation_is() -> None:
     capacity = templates("prod")["capacity"]
-    reservation = capacity.resource("AWS::EC2::CapacityReservation")
-    group = capacity.resource("AWS::EC2::PlacementGroup")
-    assert group.properties["Strategy"] == "cluster"
-    wanted = {"InstanceType": "trn1.32xlarge", "InstanceCount": 16, "AvailabilityZone": "us-east-2c"}
-    assert reservation.properties.items() >= {**wanted, "InstanceMatchCriteria": "targeted"}.items()
-    assert group.logical_id in json.dumps(reservation.properties["PlacementGroupArn"])
+    together = capacity.resource("AWS::EC2::PlacementGroup")
+    reserved = capacity.resource("AWS::ResourceGroups::Group")
+    assert together.properties["Strategy"] == "cluster"
 
     data = launch_data("prod", "trn1-pretrain")
-    target = data["CapacityReservationSpecification"]["CapacityReservationTarget"]
-    assert target == {"CapacityReservationId": {"Ref": reservation.logical_id}}
-    assert data["Placement"] == {"GroupName": {"Fn::GetAtt": [group.logical_id, "GroupName"]}}
+    assert data["CapacityReservationSpecification"] == {
+        "CapacityReservationTarget": {
+            "CapacityReservationResourceGroupArn": {"Fn::GetAtt": [reserved.logical_id, "Arn"]}
+        }
+    }
+    assert data["Placement"] == {"GroupName": {"Fn::GetAtt": [together.logical_id, "GroupName"]}}
     assert "InstanceMarketOptions" not in data
+    assert capacity.resources("AWS::EC2::CapacityReservation") == []
+
+
+def test_a_group_of_reservations_takes_reservations_only_and_leaves_its_members_to_the_watch() -> None:
+    group = templates("prod")["capacity"].resource("AWS::ResourceGroups::Group").properties
+    assert group["Name"] == "neuron-fleet-prod-trn1-pretrain"
+    assert group["Configuration"] == [
+        {"Type": "AWS::EC2::CapacityReservationPool"},
+        {
+            "Type": "AWS::ResourceGroups::Generic",
+            "Parameters": [{"Name": "allowed-resource-types", "Values": ["AWS::EC2::CapacityReservation"]}],
+        },
+    ]
+    assert "Resources" not in group
+    assert "ResourceQuery" not in group
 
 
 def test_the_agent_is_told_what_an_hour_costs_and_who_says_so() -> None:

@@ -12,8 +12,8 @@ from tests.support.templates import platform, templates
 
 ENVIRONMENTS = loader.available()
 STACKS = ("network", "compile-cache", "capacity", "training", "inference", "observability", "operations")
-# Only where there is a Capacity Block to look after.
-MORE = {"prod": ("capacity-blocks",), "local": ("capacity-blocks",)}
+# Only where there is a Capacity Block to look after, and a reservation to make.
+MORE = dict.fromkeys(("prod", "local"), ("capacity-blocks", "reservation-trn1-pretrain"))
 EACH = [(environment, stack) for environment in ENVIRONMENTS for stack in (*STACKS, *MORE.get(environment, ()))]
 
 

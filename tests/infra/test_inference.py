@@ -1,11 +1,13 @@
 """The inference stack: who reaches an endpoint, what its tasks hold, and how a new version takes over."""
 
+from math import ceil
 from typing import Any
 
 import pytest
 
 from environments.model import InferenceFleet
 from fleet.instances import instance_type
+from stacks.constructs.endpoint_service import STAYING_PERCENT, STAYING_PERCENT_OF_MORE
 from stacks.constructs.endpoint_task import SCRATCH
 from tests.support.templates import platform
 from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
@@ -103,20 +105,39 @@ def test_a_task_leaves_room_for_the_agents_of_its_node(environment: Watched) -> 
     assert found["Cpu"] == (hardware.vcpus - 1) * 1024
 
 
-def test_one_task_runs_on_each_node(environment: Watched) -> None:
+def test_one_task_runs_on_every_node_there_is_and_a_deploy_waits_for_none(environment: Watched) -> None:
     service = one(environment, "AWS::ECS::Service")
 
-    assert service["PlacementConstraints"] == [{"Type": "distinctInstance"}]
-    assert service["DesiredCount"] == endpoint(environment).endpoint.tasks
-    assert service["DesiredCount"] <= endpoint(environment).nodes
+    assert (service["SchedulingStrategy"], service["LaunchType"]) == ("DAEMON", "EC2")
+    # ECS refuses each of these beside DAEMON.
+    refused = {"DesiredCount", "CapacityProviderStrategy", "PlacementStrategies", "PlacementConstraints"}
+    assert not refused & service.keys()
 
 
-@pytest.mark.parametrize(("name", "healthy"), [("prod", 75), ("local", 50), ("dev", 0)])
-def test_a_new_version_replaces_one_task_at_a_time_and_rolls_back(name: str, healthy: int) -> None:
+def test_a_cluster_of_daemons_has_no_default_strategy(environment: Watched) -> None:
+    association = one(environment, "AWS::ECS::ClusterCapacityProviderAssociations")
+
+    assert association["DefaultCapacityProviderStrategy"] == []
+    assert len(association["CapacityProviders"]) == 1
+
+
+@pytest.mark.parametrize(("name", "healthy"), [("prod", 66), ("local", 50), ("dev", 0)])
+def test_a_new_version_takes_over_node_by_node_and_rolls_back(name: str, healthy: int) -> None:
     deployment = one(watched(name), "AWS::ECS::Service")["DeploymentConfiguration"]
 
     assert (deployment["MinimumHealthyPercent"], deployment["MaximumPercent"]) == (healthy, 100)
     assert deployment["DeploymentCircuitBreaker"] == {"Enable": True, "Rollback": True}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "stopped_at_once"),
+    # ECS rounds up what must stay: of 4, 2.64 and so 3; of 3, 1.98 and so 2; of 2, 1.32 and so both.
+    [(1, 1, 1), (2, 2, 1), (2, 1, 0), (3, 3, 1), (4, 4, 1), (4, 3, 1), (4, 2, 0), (5, 5, 1), (16, 16, 5), (16, 3, 1)],
+)
+def test_a_new_version_takes_over_with_a_node_missing_too(wanted: int, there: int, stopped_at_once: int) -> None:
+    stay = ceil(there * STAYING_PERCENT.get(wanted, STAYING_PERCENT_OF_MORE) / 100)
+
+    assert there - stay == stopped_at_once
 
 
 def test_a_task_has_time_to_compile_before_it_is_judged(environment: Watched) -> None:
@@ -130,11 +151,22 @@ def test_targets_are_asked_at_the_health_path(environment: Watched) -> None:
     )
 
 
-def test_the_fleet_keeps_its_number_of_nodes_in_zones_that_offer_them(environment: Watched) -> None:
+def test_a_fleet_is_deployed_without_a_node_and_then_asks_for_all_of_them(environment: Watched) -> None:
+    fleet = endpoint(environment)
+    group = one(environment, "AWS::AutoScaling::AutoScalingGroup")
+    action = one(environment, "AWS::AutoScaling::ScheduledAction")
+
+    assert (group["MinSize"], group["MaxSize"]) == ("0", str(fleet.nodes))
+    # A number here would be what CloudFormation waits for, and what every deploy sets again.
+    assert "DesiredCapacity" not in group
+    assert (action["DesiredCapacity"], action["Recurrence"]) == (fleet.nodes, "*/5 * * * *")
+    assert {"MinSize", "MaxSize", "StartTime", "EndTime"}.isdisjoint(action)
+
+
+def test_nodes_come_up_in_zones_that_offer_them(environment: Watched) -> None:
     fleet, zones = endpoint(environment), environment.environment.network.availability_zones
     group = one(environment, "AWS::AutoScaling::AutoScalingGroup")
 
-    assert group["MinSize"] == group["MaxSize"] == str(fleet.nodes)
     offered = instance_type(fleet.instance_type).availability_zone_ids & set(zones.values())
     assert len(group["VPCZoneIdentifier"]) == len(offered)
 

@@ -64,19 +64,13 @@ def test_devices_may_pin_as_much_memory_as_they_need(environment: str, fleet: st
 
 
 @pytest.mark.parametrize(
-    ("environment", "fleet", "minimum", "maximum"),
-    [
-        ("dev", "trn1-small", 0, 8),
-        ("prod", "trn1-pretrain", 16 * 128, 16 * 128),
-        ("prod", "trn2-frontier", 8 * 192, 8 * 192),
-    ],
+    ("environment", "fleet", "maximum"),
+    [("dev", "trn1-small", 8), ("prod", "trn1-pretrain", 16 * 128), ("prod", "trn2-frontier", 8 * 192)],
 )
-def test_a_fleet_scales_from_nothing_unless_its_nodes_are_paid_for_anyway(
-    environment: str, fleet: str, minimum: int, maximum: int
-) -> None:
+def test_a_fleet_is_deployed_without_a_node_however_it_is_bought(environment: str, fleet: str, maximum: int) -> None:
     nodes = templates(environment)["training"].resource("AWS::Batch::ComputeEnvironment", f"{fleet}/")
     offered = nodes.properties["ComputeResources"]
-    assert (offered["MinvCpus"], offered["MaxvCpus"]) == (minimum, maximum)
+    assert (offered["MinvCpus"], offered["MaxvCpus"]) == (0, maximum)
 
 
 def test_a_queue_offers_the_fleet_in_its_zone() -> None:

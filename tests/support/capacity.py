@@ -28,7 +28,6 @@ INF2 = replace(
     zone_ids=("use2-az1", "use2-az2", "use2-az3"),
     availability_zone=None,
     devices_per_task=12,
-    tasks=16,
 )
 
 

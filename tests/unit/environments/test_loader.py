@@ -38,10 +38,11 @@ def test_production_is_what_it_says() -> None:
 
 MISTAKES = {
     ("region:", "regio:"): ("regio: unknown key; did you mean region?"),
-    ("tasks: 4", "taks: 4"): ("fleets[2].endpoint.taks: unknown key; did you mean tasks?"),
-    ("tasks: 4", "tasks: 5"): (
-        "fleets[2].endpoint.tasks: 5 tasks do not fit on nodes x devices = 4 x 12: a node runs one task; "
-        "use 4 or fewer, or more nodes"
+    ("devices_per_task: 12", "devises_per_task: 12"): (
+        "fleets[2].endpoint.devises_per_task: unknown key; did you mean devices_per_task?"
+    ),
+    ("devices_per_task: 12", "devices_per_task: 13"): (
+        "fleets[2].endpoint.devices_per_task: 13 devices in a task, but inf2.48xlarge has 12; use 12 or fewer"
     ),
     ("kind: reservation", "kind: reservaton"): (
         "fleets[0].market.kind: 'reservaton' is not allowed; did you mean reservation?"
@@ -82,10 +83,10 @@ def test_a_mistake_is_one_line_with_its_place_and_what_is_right(tmp_path: Path, 
 
 
 def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
-    text = PROD.replace("nodes: 16", "nodes: 0").replace("tasks: 4", "tasks: -1")
+    text = PROD.replace("nodes: 16", "nodes: 0").replace("devices_per_task: 12", "devices_per_task: -1")
     assert [line.partition(":")[0] for line in mistakes(tmp_path, text)] == [
         "fleets[0].nodes",
-        "fleets[2].endpoint.tasks",
+        "fleets[2].endpoint.devices_per_task",
     ]
 
 

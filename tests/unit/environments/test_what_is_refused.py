@@ -158,9 +158,9 @@ SERVING_FLEETS: list[tuple[Changes, Severity, str, str]] = [
       "market": BLOCK_MARKET},
      WARNING, "endpoint-on-capacity-block", "market.kind"),
     ({"endpoint.devices_per_task": 13}, ERROR, "too-many-devices", "endpoint.devices_per_task"),
-    ({"endpoint.tasks": 5}, ERROR, "too-many-tasks", "endpoint.tasks"),
-    ({"endpoint.tasks": 0}, WARNING, "endpoint-without-tasks", "endpoint.tasks"),
-    ({"endpoint.tasks": 3}, WARNING, "idle-nodes", "endpoint.tasks"),
+    # Every node runs a task: there is no number of them to choose.
+    ({"endpoint.tasks": 4}, ERROR, "unknown-key", "endpoint.tasks"),
+    ({"nodes": 0}, ERROR, "invalid-greater-than-equal", "nodes"),
     ({"endpoint.devices_per_task": 6}, WARNING, "idle-devices", "endpoint.devices_per_task"),
     ({"framework": "nxd-inference", "neuron_sdk": "2.29", "endpoint.container_image": "chat:1"},
      ERROR, "sdk-dropped-type", "neuron_sdk"),

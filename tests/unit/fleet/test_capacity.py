@@ -88,8 +88,6 @@ def test_an_inference_fleet_lies_in_the_zones_that_offer_its_type() -> None:
         (replace(TRN1, market=MarketKind.SPOT), "spot-multi-node", "market.kind"),
         (replace(TRN1, lnc=2), "lnc-unsupported", "lnc"),
         (replace(INF2, devices_per_task=13), "too-many-devices", "endpoint.devices_per_task"),
-        (replace(INF2, tasks=17), "too-many-tasks", "endpoint.tasks"),
-        (replace(INF2, tasks=17, devices_per_task=1), "too-many-tasks", "endpoint.tasks"),
     ],
 )
 def test_what_cannot_be_built_is_refused_at_its_place(spec: FleetSpec, code: str, path: str) -> None:
@@ -98,9 +96,9 @@ def test_what_cannot_be_built_is_refused_at_its_place(spec: FleetSpec, code: str
         compile_fleet(spec)
 
 
-def test_tasks_that_do_not_fit_are_told_once() -> None:
+def test_a_task_that_does_not_fit_is_told_once() -> None:
     assert errors(INF2) == {}
-    assert list(errors(replace(INF2, tasks=17, devices_per_task=13))) == ["too-many-devices"]
+    assert list(errors(replace(INF2, devices_per_task=13))) == ["too-many-devices"]
 
 
 def test_a_type_that_is_not_sold_as_spot_is_refused_as_spot() -> None:
