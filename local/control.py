@@ -80,6 +80,20 @@ class EmulatorControl:
         body = {"region": region, "namespace": namespace, "datums": datums}
         self._call("/_local/metrics", body, _QUICK_SECONDS)
 
+    def set_faults(self, faults: Sequence[Mapping[str, object]]) -> None:
+        """Plant these failures, and no others: each a ``{"call", "match", "error": {"code", "message"}}``.
+
+        ``call`` is a CloudFormation type, whose creation and change then fail, or "service:Operation" with the
+        service's boto3 name. ``match`` may narrow it to calls with these parameters (or, for a type, properties,
+        ``StackName`` and ``LogicalResourceId``); nested names are dotted and list items count from 1.
+        """
+        self._call("/_local/faults", {"faults": list(faults)}, _QUICK_SECONDS)
+
+    def faults(self) -> list[dict[str, Any]]:
+        """The failures that are planted now."""
+        planted: list[dict[str, Any]] = self._call("/_local/faults", None, _QUICK_SECONDS)["faults"]
+        return planted
+
     def inbox(self) -> list[InboxMessage]:
         """All pages that have arrived."""
         answer = self._call("/_local/inbox", None, _QUICK_SECONDS)

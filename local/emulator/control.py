@@ -2,10 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 from local.emulator import service_metrics
+from local.emulator.faults import Fault
 from local.emulator.platform import Platform
 
 CHANNELS = ("slack", "pagerduty")
@@ -13,11 +14,15 @@ Answer = tuple[int, dict[str, Any]]
 
 
 class Control:
-    """Answers ``/_local/...``; ``count_stacked`` tells how many resources the deployed stacks hold."""
+    """Answers ``/_local/...``; ``count_stacked`` tells how many resources the deployed stacks hold.
 
-    def __init__(self, platform: Platform, count_stacked: Callable[[], int]) -> None:
+    ``resource_types`` are those that a stack can hold.
+    """
+
+    def __init__(self, platform: Platform, count_stacked: Callable[[], int], resource_types: Collection[str]) -> None:
         self._platform = platform
         self._count_stacked = count_stacked
+        self._resource_types = resource_types
         self._advancing = asyncio.Lock()
 
     async def answer(self, method: str, path: str, body: bytes) -> Answer:
@@ -27,6 +32,8 @@ class Control:
             ("GET", "/_local/inbox"): self._inbox,
             ("POST", "/_local/clock"): self._clock,
             ("POST", "/_local/metrics"): self._metrics,
+            ("GET", "/_local/faults"): self._planted_faults,
+            ("POST", "/_local/faults"): self._faults,
             **{("POST", f"/_local/inbox/{channel}"): self._receiver(channel) for channel in CHANNELS},
         }
         route = routes.get((method, path.rstrip("/")))
@@ -61,6 +68,16 @@ class Control:
         metrics = self._platform.cloudwatch(request["region"]).metrics
         service_metrics.store(metrics, request["namespace"], request["datums"])
         return 202, {"datums": len(request["datums"])}
+
+    async def _planted_faults(self, _body: bytes) -> Answer:
+        return 200, {"faults": [fault.as_json() for fault in self._platform.faults.all()]}
+
+    async def _faults(self, body: bytes) -> Answer:
+        request = json.loads(body)
+        if not isinstance(request, dict) or not isinstance(request.get("faults"), list):
+            return 400, {"error": 'faults: the body is not {"faults": [fault, …]}'}
+        self._platform.faults.replace([Fault.of(each, self._resource_types) for each in request["faults"]])
+        return await self._planted_faults(body)
 
     async def _clock(self, body: bytes) -> Answer:
         request = json.loads(body)

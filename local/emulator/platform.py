@@ -7,6 +7,7 @@ from typing import Any
 from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.alarms import Transition
 from local.emulator.cloudwatch.service import CloudWatch, Publish
+from local.emulator.faults import FaultStore
 from local.emulator.resources.store import ResourceStore
 
 
@@ -18,6 +19,7 @@ class Platform:
     publish_in: Callable[[str], Publish]
     clock: EmulatorClock = field(default_factory=EmulatorClock)
     resources: ResourceStore = field(default_factory=ResourceStore)
+    faults: FaultStore = field(default_factory=FaultStore)
     inbox: list[dict[str, Any]] = field(default_factory=list)
     _regions: dict[str, CloudWatch] = field(default_factory=dict)
 

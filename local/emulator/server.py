@@ -61,6 +61,7 @@ async def _serve(listener: socket.socket, parent: int | None) -> None:
 
     from local.emulator.control import Control  # noqa: PLC0415 - see above
     from local.emulator.extensions import install, publisher, stacked_resources  # noqa: PLC0415 - see above
+    from local.emulator.extensions.faults import resource_types  # noqa: PLC0415 - see above
     from local.emulator.platform import Platform  # noqa: PLC0415 - see above
 
     platform = Platform(ACCOUNT, publisher(ACCOUNT))
@@ -77,7 +78,7 @@ async def _serve(listener: socket.socket, parent: int | None) -> None:
     config.errorlog = logging.getLogger("hypercorn.error")
     config.graceful_timeout = 1
     config.shutdown_timeout = 5
-    application = _with_control(ministack.app.app, Control(platform, stacked_resources).answer)
+    application = _with_control(ministack.app.app, Control(platform, stacked_resources, resource_types()).answer)
     try:
         await hypercorn_serve(application, config, shutdown_trigger=stop.wait)  # type: ignore[arg-type]  # a plain ASGI function
     finally:

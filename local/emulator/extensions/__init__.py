@@ -18,6 +18,7 @@ from fleet.metric_statistics import Datum
 from local.emulator.cloudwatch.endpoint import endpoint
 from local.emulator.cloudwatch.metric_store import SeriesKey
 from local.emulator.cloudwatch.service import CloudWatch, Publish
+from local.emulator.extensions.faults import fail_where_planted
 from local.emulator.logs.emf import metrics_of_event
 from local.emulator.logs.service import start_query
 from local.emulator.platform import Platform
@@ -41,6 +42,7 @@ def install(platform: Platform) -> None:
     _read_logs(cloudwatch_of_request)
     _keep_weights()
     ssm._PUBLIC_AMI_PARAMETERS = PublicParameters(ssm._PUBLIC_AMI_PARAMETERS, get_region)
+    fail_where_planted(platform.faults)
 
 
 def _serve_cloudwatch(cloudwatch_of_request: Callable[[], CloudWatch]) -> None:
