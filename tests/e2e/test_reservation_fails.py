@@ -1,0 +1,128 @@
+"""A deploy where there is no capacity: everything but the reservation that cannot be had is there afterwards."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+
+from environments import loader
+from environments.markets import Reservation
+from environments.model import Environment
+from local.control import EmulatorControl
+from local.deployment import ENVIRONMENT, CdkApp, DeploymentError, deployed_stacks, missing_tools
+from local.emulator_process import EmulatorProcess, choose_port
+from local.endpoint import aws_environment, client, pointed_at
+from stacks.platform import Platform
+from tests.support.templates import cdk_context
+
+NO_CAPACITY = "There is currently no available capacity for trn1.32xlarge in us-east-2c"
+PREFIX = "neuron-fleet-local-"
+FIRST, SECOND = f"{PREFIX}reservation-trn1-pretrain", f"{PREFIX}reservation-trn1-second"
+
+pytestmark = pytest.mark.skipif(
+    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
+)
+
+
+def two_reserved_fleets(instances: int) -> Environment:
+    """The local environment and a second fleet with a reservation; the first's holds so many instances."""
+    local = loader.load(ENVIRONMENT)
+    market = Reservation(kind="reservation", instances=instances)
+    first = local.fleets[0].model_copy(update={"market": market})
+    second = local.fleets[0].model_copy(update={"name": "trn1-second", "nodes": 2})
+    return local.model_copy(update={"fleets": (first, second, *local.fleets[1:])})
+
+
+@dataclass(frozen=True)
+class Account:
+    """An embedded AWS, and deploys to it as a person makes them."""
+
+    control: EmulatorControl
+    directory: Path
+
+    def deploy(self, name: str, environment: Environment, *, bootstrap: bool = False) -> None:
+        directory = self.directory / name
+        directory.mkdir()
+        app = cdk.App(context=cdk_context(), outdir=str(directory / "cdk.out"), stack_traces=False)
+        Platform(app, environment.name, environment=environment)
+        app.synth()
+        command = CdkApp(environment, directory, dict(os.environ))
+        if bootstrap:
+            command.bootstrap()
+        command.deploy()
+
+    def refuse(self, *stacks: str) -> None:
+        """Let reservations of these stacks fail, and of no others."""
+        self.control.set_faults(
+            [
+                {
+                    "call": "AWS::EC2::CapacityReservation",
+                    "match": {"StackName": stack},
+                    "error": {"code": "InsufficientInstanceCapacity", "message": NO_CAPACITY},
+                }
+                for stack in stacks
+            ]
+        )
+
+    @staticmethod
+    def statuses() -> dict[str, str]:
+        return {stack.name: stack.status for stack in deployed_stacks(PREFIX)}
+
+    @staticmethod
+    def reservation(stack: str) -> str:
+        """The id of the active reservation that the stack holds."""
+        (held,) = client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
+        wanted = [held["PhysicalResourceId"]]
+        (found,) = client("ec2").describe_capacity_reservations(CapacityReservationIds=wanted)["CapacityReservations"]
+        assert found["State"] == "active"
+        return str(found["CapacityReservationId"])
+
+
+@pytest.fixture
+def account(tmp_path: Path) -> Iterator[Account]:
+    local = loader.load(ENVIRONMENT)
+    with ExitStack() as stack:
+        emulator = EmulatorProcess(choose_port(None), tmp_path / "emulator", parent=os.getpid())
+        stack.callback(emulator.stop)
+        url = emulator.control.endpoint_url
+        stack.enter_context(pointed_at(aws_environment(url, local.account, local.region)))
+        emulator.wait_until_ready()
+        yield Account(emulator.control, tmp_path)
+
+
+def test_a_reservation_that_cannot_be_had_takes_nothing_down_with_it(account: Account) -> None:
+    account.refuse(FIRST)
+    with pytest.raises(DeploymentError, match=NO_CAPACITY):
+        account.deploy("refused", two_reserved_fleets(4), bootstrap=True)
+
+    statuses = account.statuses()
+    assert statuses.pop(FIRST) == "ROLLBACK_COMPLETE"
+    # Every other stack, and the other fleet's reservation, which was tried all the same.
+    assert statuses.keys() > {SECOND, f"{PREFIX}training", f"{PREFIX}inference", f"{PREFIX}operations"}
+    assert set(statuses.values()) == {"CREATE_COMPLETE"}
+    assert account.reservation(SECOND)
+    # What the capacity watch reads to say why there is no capacity.
+    events = client("cloudformation").describe_stack_events(StackName=FIRST)["StackEvents"]
+    assert [NO_CAPACITY in e["ResourceStatusReason"] for e in events if e["ResourceStatus"] == "CREATE_FAILED"] == [
+        True
+    ]
+
+    account.refuse()
+    account.deploy("granted", two_reserved_fleets(4))
+    assert set(account.statuses().values()) == {"CREATE_COMPLETE"}
+    reservation = account.reservation(FIRST)
+
+    account.refuse(FIRST)
+    with pytest.raises(DeploymentError, match=NO_CAPACITY):
+        account.deploy("more-refused", two_reserved_fleets(6))
+    assert account.statuses()[FIRST] == "UPDATE_ROLLBACK_COMPLETE"
+    assert account.reservation(FIRST) == reservation
+
+    account.refuse()
+    account.deploy("more-granted", two_reserved_fleets(6))
+    assert account.statuses()[FIRST] == "UPDATE_COMPLETE"
+    assert account.reservation(FIRST) == reservation
