@@ -15,7 +15,9 @@ from stacks.network import NetworkStack
 
 
 class InferenceStack(Stack):
-    """Attributes, by fleet name: ``endpoints`` (what CloudWatch calls the load balancers), ``services``."""
+    """Attributes, by fleet name: ``endpoints`` (what CloudWatch calls the load balancers), ``services``, ``node_groups``
+    (the names of the Auto Scaling groups).
+    """
 
     def __init__(
         self,
@@ -30,6 +32,7 @@ class InferenceStack(Stack):
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
         self.endpoints: dict[str, EndpointNames] = {}
         self.services: dict[str, EndpointService] = {}
+        self.node_groups: dict[str, str] = {}
         if not environment.inference_fleets:
             return
         access_logs = AccessLogs(self, "AccessLogs", environment=environment)
@@ -55,3 +58,4 @@ class InferenceStack(Stack):
                 self, f"{fleet.name}-service", fleet=fleet, nodes=nodes, task=task, balancer=balancer
             )
             self.endpoints[fleet.name] = balancer.names
+            self.node_groups[fleet.name] = nodes.group_name

@@ -105,8 +105,8 @@ def _target(
 ) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty | None:
     if reservation_id is None and resource_group is None:
         return None
-    # EC2 user guide, launch templates: a preference or a target, not both. With a group for a target, a node for which
-    # no reservation is free runs on demand, and moves into a matching one that is added later.
+    # EC2 user guide, launch templates: a preference or a target, not both. "Capacity Reservation groups" there: a node
+    # for which no reservation of its group is free runs on demand, and moves into a matching one that is added later.
     return ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty(
         capacity_reservation_target=ec2.CfnLaunchTemplate.CapacityReservationTargetProperty(
             capacity_reservation_id=reservation_id, capacity_reservation_resource_group_arn=resource_group

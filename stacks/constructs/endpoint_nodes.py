@@ -18,7 +18,7 @@ ASKED_EVERY_MINUTES: Final = 5
 
 
 class EndpointNodes(Construct):
-    """Attributes: ``cluster``, ``association`` (of the cluster with its nodes: a service comes after it)."""
+    """Attributes: ``cluster``, ``association`` (of the cluster with its nodes: a service comes after it), ``group_name``."""
 
     def __init__(
         self,
@@ -49,6 +49,7 @@ class EndpointNodes(Construct):
         )
         group = self._group(environment, fleet, vpc, capacity.launch_template)
         _tag(group, fleet, capacity.launch_digest)
+        self.group_name = group.ref
         self.association = self._associate(cluster, group)
         # The L2 service refuses a cluster whose nodes it did not add itself, so it is told that there are some.
         self.cluster = ecs.Cluster.from_cluster_attributes(
