@@ -1,4 +1,4 @@
-"""What an Auto Scaling group lacks: what it wants, less what is in service, less what is on its way."""
+"""What an Auto Scaling group lacks: what the fleet wants, less what is in service, less what is on its way."""
 
 from datetime import datetime
 from typing import Final
@@ -7,7 +7,7 @@ from fleet.fleet_spec import MarketKind
 from fleet.reserved.observed import Activity, ScalingGroup, Seen
 from fleet.reserved.place import Place
 from fleet.reserved.shortage import NOTHING, Shortage, one_line
-from fleet.reserved.standing import GRACE
+from fleet.reserved.standing import GRACE, was_just_deployed
 
 # The instance exists and serves, or is kept out of service by somebody: no capacity is missing for it.
 _THERE: Final = frozenset({"InService", "Standby", "EnteringStandby"})
@@ -18,8 +18,10 @@ def group_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
     group = seen.group
     if group is None:
         return NOTHING
+    # The group is asked for its nodes after the deployment, and by somebody else.
+    wanted = group.desired if was_just_deployed(place, now) else max(group.desired, place.nodes)
     there = sum(1 for member in group.members if member.state in _THERE)
-    missing = group.desired - there - _on_the_way(group, seen, now)
+    missing = wanted - there - _on_the_way(group, seen, now)
     if missing <= 0:
         return NOTHING
     ended = _last_ended(group)
@@ -27,7 +29,7 @@ def group_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
         return Shortage(missing, f"Auto Scaling says: {one_line(ended.words)}", _advice(place))
     return Shortage(
         missing,
-        f"{there} of {group.desired} nodes are in service, and Auto Scaling gives no reason",
+        f"{there} of {wanted} nodes are in service, Auto Scaling wants {group.desired} and gives no reason",
         "look at the group's activities and at the nodes that do not come into service",
     )
 

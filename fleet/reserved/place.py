@@ -37,6 +37,8 @@ class Place:
     compute_environment: str | None = None
     queue: str | None = None
     auto_scaling_group: str | None = None
+    deployed_at: datetime | None = None
+    """When this was deployed last: what it wants may have changed then, and the deployment may not be through."""
 
     @property
     def is_reserved(self) -> bool:

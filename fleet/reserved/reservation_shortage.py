@@ -11,7 +11,7 @@ from fleet.reserved.batch_shortage import demand
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
 from fleet.reserved.shortage import NOTHING, Shortage, one_line
-from fleet.reserved.standing import GRACE, Standing, fits, standing
+from fleet.reserved.standing import GRACE, Standing, fits, standing, was_just_deployed
 
 _AHEAD = frozenset({Standing.COMING, Standing.ARRIVING})
 
@@ -31,7 +31,7 @@ def reservation_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
     if lacking <= 0:
         return _ahead(ahead[0], now)
     if usable or ahead:
-        return _smaller(place, seen, sum(r.total for r in (*usable, *ahead)), lacking)
+        return _smaller(place, seen, sum(r.total for r in (*usable, *ahead)), lacking, now)
     if newest_first:
         return _unusable(place, seen, newest_first, lacking, now)
     return _absent(place, seen, lacking, now)
@@ -64,11 +64,13 @@ def _ahead(reservation: Reservation, now: datetime) -> Shortage:
     return Shortage(0, f"{name} is {reservation.state} and starts at {_utc(reservation.starts_at)}", unpaid)
 
 
-def _smaller(place: Place, seen: Seen, total: int, lacking: int) -> Shortage:
+def _smaller(place: Place, seen: Seen, total: int, lacking: int, now: datetime) -> Shortage:
     why = f": {one_line(seen.stack.failure)}" if seen.stack and seen.stack.failure else ""
     reason = f"the reservation holds {total} of the fleet's {place.nodes} nodes{why}"
     if place.reservation_stack:
-        return Shortage(lacking, reason, _again(place))
+        # Its stack is deployed after everything else.
+        is_excused = not why and was_just_deployed(place, now)
+        return Shortage(0, reason) if is_excused else Shortage(lacking, reason, _again(place))
     return Shortage(lacking, reason, "enlarge the reservation, or set the fleet's nodes to what it holds")
 
 
@@ -135,6 +137,8 @@ def _absent(place: Place, seen: Seen, lacking: int, now: datetime) -> Shortage:
 def _not_created(place: Place, seen: Seen, lacking: int, now: datetime) -> Shortage:
     stack = seen.stack
     if stack is None or not stack.exists:
+        if was_just_deployed(place, now):
+            return Shortage(0, f"stack {place.reservation_stack} is not deployed yet")
         return Shortage(lacking, f"stack {place.reservation_stack} is not deployed", _again(place))
     if stack.is_busy_since is not None and now - stack.is_busy_since < GRACE:
         return Shortage(0, f"stack {place.reservation_stack} is being deployed")

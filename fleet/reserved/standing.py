@@ -58,5 +58,10 @@ def takes_work(reservation: Reservation, now: datetime) -> bool:
     return not (reservation.is_block and reservation.ends_at is not None and now >= reservation.ends_at - JOBS_END)
 
 
+def was_just_deployed(place: Place, now: datetime) -> bool:
+    """Whether what the fleet wants may be so new that AWS has not been asked for it yet."""
+    return place.deployed_at is not None and now - place.deployed_at < GRACE
+
+
 def _arriving(since: datetime | None, now: datetime) -> Standing:
     return Standing.ARRIVING if since is not None and now - since < GRACE else Standing.LATE

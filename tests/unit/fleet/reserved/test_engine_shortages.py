@@ -141,7 +141,20 @@ def test_a_pending_member_and_its_launch_are_one_node() -> None:
 def test_what_is_missing_without_words_says_that_there_are_none() -> None:
     lacks = group_shortage(endpoint(), Seen(group=group(2, LAUNCHED)), NOW)
 
-    assert (lacks.nodes, lacks.reason) == (2, "2 of 4 nodes are in service, and Auto Scaling gives no reason")
+    assert (lacks.nodes, lacks.reason) == (2, "2 of 4 nodes are in service, Auto Scaling wants 4 and gives no reason")
+
+
+@pytest.mark.parametrize(("minutes", "missing"), [(1, 0), (14, 0), (15, 4)])
+def test_a_group_that_is_never_asked_for_its_nodes_misses_them_a_quarter_of_an_hour_after_the_deployment(
+    minutes: int, missing: int
+) -> None:
+    fleet = endpoint(deployed_at=NOW - minutes * MINUTE)
+
+    assert group_shortage(fleet, Seen(group=group(0, desired=0)), NOW).nodes == missing
+
+
+def test_a_group_that_cannot_have_what_it_was_just_asked_for_misses_it_at_once() -> None:
+    assert group_shortage(endpoint(deployed_at=NOW - MINUTE), Seen(group=group(0, FAILED)), NOW).nodes == 4
 
 
 def test_spot_and_on_demand_are_advised_differently() -> None:

@@ -77,6 +77,30 @@ def test_a_smaller_reservation_lacks_the_rest_and_says_why_it_could_not_grow() -
     assert (lacks.nodes, lacks.reason) == (4, f"the reservation holds 12 of the fleet's 16 nodes: {ICE}")
 
 
+@pytest.mark.parametrize(("minutes", "missing"), [(1, 0), (14, 0), (15, 4)])
+def test_a_fleet_that_has_just_grown_waits_for_its_reservations_stack(minutes: int, missing: int) -> None:
+    grown = place(deployed_at=NOW - minutes * MINUTE)
+
+    assert reservation_shortage(grown, Seen((reservation(total=12),)), NOW).nodes == missing
+
+
+@pytest.mark.parametrize(("minutes", "missing"), [(1, 0), (14, 0), (15, 16)])
+def test_a_fleet_that_is_deployed_for_the_first_time_waits_for_its_reservations_stack(
+    minutes: int, missing: int
+) -> None:
+    new = place(deployed_at=NOW - minutes * MINUTE)
+
+    assert reservation_shortage(new, Seen(stack=Stack(exists=False)), NOW).nodes == missing
+
+
+def test_a_failure_is_no_matter_of_patience() -> None:
+    new = place(deployed_at=NOW - MINUTE)
+    failed = Stack(exists=True, failure=ICE)
+
+    assert reservation_shortage(new, Seen(stack=failed), NOW).nodes == 16
+    assert reservation_shortage(new, Seen((reservation(total=12),), stack=failed), NOW).nodes == 4
+
+
 def test_two_reservations_of_a_group_add_up() -> None:
     both = (reservation(total=10), reservation(reservation_id="cr-2", total=6))
     fleet = named(reservation_id=None, resource_group=GROUP_ARN)

@@ -251,7 +251,7 @@ def parameter(fleet: str) -> dict[str, Any]:
         "vcpus": 128,
         "ends_at": "2026-12-18T11:30:00Z",
     }
-    return {"Name": f"/neuron-fleet/prod/capacity-watch/{fleet}", "Value": json.dumps(value)}
+    return {"Name": f"/neuron-fleet/prod/capacity-watch/{fleet}", "Value": json.dumps(value), "LastModifiedDate": BEGAN}
 
 
 def test_places_are_read_ten_at_a_time_and_kept_in_their_order(stubbed: Stubbed) -> None:
@@ -266,6 +266,7 @@ def test_places_are_read_ten_at_a_time_and_kept_in_their_order(stubbed: Stubbed)
 
     assert [each.fleet for each in found] == fleets
     assert found[0].market is MarketKind.RESERVATION
+    assert found[0].deployed_at == BEGAN
     assert found[0].ends_at == datetime(2026, 12, 18, 11, 30, tzinfo=UTC)
 
 
