@@ -23,10 +23,11 @@ class PythonFunction(Construct):
     """Attributes: ``function``, ``role`` (may write its log and nothing else until told), ``log_group``.
 
     ``handler`` is the dotted path from the repository's root, as in ``lambdas.pager.handler.lambda_handler``. What an
-    invocation could not do, retries included, ends up in ``dead_letters``.
+    invocation could not do, retries included, ends up in ``dead_letters``. A log group whose events are read by others
+    has a ``log_group_name``.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only beyond the second, each one fact of a function
         self,
         scope: Construct,
         construct_id: str,
@@ -35,11 +36,16 @@ class PythonFunction(Construct):
         environment: Mapping[str, str],
         timeout: Duration,
         dead_letters: sqs.IQueue,
+        log_group_name: str | None = None,
     ) -> None:
         """Create the function with its log group and its role."""
         super().__init__(scope, construct_id)
         self.log_group = logs.LogGroup(
-            self, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
+            self,
+            "Logs",
+            log_group_name=log_group_name,
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=RemovalPolicy.DESTROY,
         )
         # Its own role, for the managed basic-execution policy may write to every log group of the account.
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))

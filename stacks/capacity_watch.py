@@ -1,0 +1,146 @@
+"""Who sees whether each fleet has its capacity: the watch, its clock and events, and what it is told of each fleet."""
+
+from typing import Final
+
+from aws_cdk import CrossStackReferences, Duration, ReferenceStrength, Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from environments.markets import CapacityBlock, Reservation, Spot, end_of
+from environments.model import Environment, Fleet, TrainingFleet
+from fleet import naming
+from stacks.capacity import CapacityStack
+from stacks.constructs.capacity_watch_role import allow_watch
+from stacks.constructs.function_state import dead_letter_queue
+from stacks.constructs.python_function import PythonFunction
+from stacks.inference import InferenceStack
+from stacks.training import TrainingStack
+
+WATCH: Final = "lambdas.capacity_watch.handler.lambda_handler"
+
+
+class CapacityWatchStack(Stack):
+    """Attributes: ``watch``, ``unhandled`` (events that it failed on), ``places`` (by fleet: where it is launched)."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        environment: Environment,
+        capacity: CapacityStack,
+        training: TrainingStack,
+        inference: InferenceStack,
+    ) -> None:
+        """Watch every fleet of ``environment``."""
+        super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
+        # An exported value cannot go away while it is in use: a fleet could never be taken out of the file.
+        CrossStackReferences.of(self).consume(ReferenceStrength.WEAK)
+        self._environment, self._capacity, self._training, self._inference = environment, capacity, training, inference
+        self.unhandled = dead_letter_queue(self, "Unhandled")
+        # One for each fleet: those of twenty fit neither in a function's variables nor in one parameter, 4 KB each.
+        self.places = {fleet.name: self._parameter(fleet) for fleet in environment.fleets}
+        self.watch = self._function()
+        # Without its parameters it would fail at its first tick.
+        self.watch.function.node.add_dependency(*self.places.values())
+        self._wake()
+
+    def _function(self) -> PythonFunction:
+        environment = self._environment
+        watch = PythonFunction(
+            self,
+            "Watch",
+            handler=WATCH,
+            # Eight fleets at once, and no fleet waits for more than one call that times out, 15 s: twenty take 45 s.
+            timeout=Duration.minutes(2),
+            dead_letters=self.unhandled,
+            # Its events are read there by the pager, and by people.
+            log_group_name=naming.capacity_log_group(environment.name),
+            environment={
+                "ENVIRONMENT": environment.name,
+                "FLEETS": self.to_json_string([fleet.name for fleet in environment.fleets]),
+                "LOG_LEVEL": "INFO",
+            },
+        )
+        allow_watch(
+            watch.role,
+            environment=environment,
+            plans={name: fleet.plan for name, fleet in self._capacity.fleets.items()},
+            compute_environments=[
+                self._training.fleets[fleet.name].compute_environment.attr_compute_environment_arn
+                for fleet in environment.training_fleets
+                # Capacity Blocks have an engine of their own.
+                if isinstance(fleet.market, Reservation)
+            ],
+            parameters=[parameter.parameter_arn for parameter in self.places.values()],
+        )
+        return watch
+
+    def _parameter(self, fleet: Fleet) -> ssm.StringParameter:
+        place = {key: value for key, value in self._place(fleet).items() if value is not None}
+        return ssm.StringParameter(
+            self,
+            f"{fleet.name}-place",
+            parameter_name=naming.watched_place_parameter(self._environment.name, fleet.name),
+            string_value=self.to_json_string(place),
+        )
+
+    def _place(self, fleet: Fleet) -> dict[str, object]:
+        plan = self._capacity.fleets[fleet.name].plan
+        name, environment = fleet.name, self._environment.name
+        starts = fleet.market.starts_at if isinstance(fleet.market, CapacityBlock) else None
+        ends = end_of(fleet.market)
+        return {
+            "environment": environment,
+            "fleet": name,
+            "owner": fleet.owner,
+            "instance_type": fleet.instance_type,
+            "region": self._environment.region,
+            "market": fleet.market.kind,
+            "nodes": fleet.nodes,
+            "vcpus": plan.instance_type.vcpus,
+            "reservation_id": plan.reservation_id,
+            "resource_group": plan.reservation_group,
+            "own_group": naming.reservation_group(environment, name) if plan.creates_reservation else None,
+            "reservation_stack": (
+                naming.stack_name(environment, naming.reservation_stack(name)) if plan.creates_reservation else None
+            ),
+            "starts_at": starts.isoformat() if starts else None,
+            "ends_at": ends.isoformat() if ends else None,
+            **self._engine(fleet),
+        }
+
+    def _engine(self, fleet: Fleet) -> dict[str, object]:
+        if not isinstance(fleet, TrainingFleet):
+            return {"auto_scaling_group": self._inference.node_groups[fleet.name]}
+        batch = self._training.fleets[fleet.name]
+        return {
+            "zone": fleet.availability_zone,
+            "compute_environment": batch.compute_environment.attr_compute_environment_arn,
+            "queue": batch.queue.attr_job_queue_arn,
+        }
+
+    def _wake(self) -> None:
+        clock = events.Schedule.rate(Duration.minutes(1))
+        target = targets.LambdaFunction(self.watch.function)
+        events.Rule(self, "Clock", schedule=clock, targets=[target])
+        # Only of the environment's own queues and groups. An interruption names nothing but the instance.
+        queues = [
+            self._training.fleets[fleet.name].queue.attr_job_queue_arn for fleet in self._environment.training_fleets
+        ]
+        groups = list(self._inference.node_groups.values())
+        if queues:
+            self._rule("QueueBlocked", target, "aws.batch", "Batch Job Queue Blocked", {"jobQueue": queues})
+        if groups:
+            failed = "EC2 Instance Launch Unsuccessful"
+            self._rule("LaunchFailed", target, "aws.autoscaling", failed, {"AutoScalingGroupName": groups})
+        if any(isinstance(fleet.market, Spot) for fleet in self._environment.fleets):
+            self._rule("Interrupted", target, "aws.ec2", "EC2 Spot Instance Interruption Warning", None)
+
+    def _rule(
+        self, construct_id: str, target: events.IRuleTarget, source: str, kind: str, detail: dict[str, object] | None
+    ) -> None:
+        pattern = events.EventPattern(source=[source], detail_type=[kind], detail=detail)
+        events.Rule(self, construct_id, event_pattern=pattern, targets=[target])

@@ -1,0 +1,82 @@
+"""What the capacity watch may do: see capacity, put reservations into its fleets' groups, keep reserved nodes."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from aws_cdk import Acknowledgment, Stack, Validations
+from aws_cdk import aws_iam as iam
+
+from environments.model import Environment
+from fleet import naming
+from fleet.capacity import LaunchPlan
+
+_LISTS: Final = "these actions read lists, and cannot be limited to a resource"
+_EVENTS: Final = "a stack's ARN ends with an id that it gets when it is created"
+
+
+def allow_watch(
+    role: iam.Role,
+    *,
+    environment: Environment,
+    plans: dict[str, LaunchPlan],
+    compute_environments: Sequence[str],
+    parameters: Sequence[str],
+) -> None:
+    """Give ``role`` what the watch does. ``compute_environments`` are those that it may keep nodes in; ARNs all."""
+    reading = ["ec2:DescribeCapacityReservations", "ec2:DescribeInstances"]
+    _allow(role, "ssm:GetParameters", on=parameters)
+    if environment.training_fleets:
+        reading += ["batch:DescribeComputeEnvironments", "batch:ListJobs"]
+    if environment.inference_fleets:
+        reading += ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
+    if compute_environments:
+        _allow(role, "batch:UpdateComputeEnvironment", on=compute_environments)
+    reading += _allow_groups(role, environment, plans)
+    _allow_stacks(role, environment, plans)
+    _allow(role, *reading, on=["*"])
+    _acknowledge(role, "*", _LISTS)
+
+
+def _allow_groups(role: iam.Role, environment: Environment, plans: dict[str, LaunchPlan]) -> list[str]:
+    stack = Stack.of(role)
+    own = [
+        stack.format_arn(
+            service="resource-groups",
+            resource="group",
+            resource_name=naming.reservation_group(environment.name, fleet),
+        )
+        for fleet, plan in plans.items()
+        if plan.creates_reservation
+    ]
+    named = sorted({plan.reservation_group for plan in plans.values() if plan.reservation_group})
+    if own:
+        _allow(role, "resource-groups:GroupResources", on=own)
+    if not own and not named:
+        return []
+    _allow(role, "resource-groups:ListGroupResources", on=[*own, *named])
+    # What the API reference of ListGroupResources calls its minimum permissions, whatever kind of group it is.
+    return ["cloudformation:DescribeStacks", "cloudformation:ListStackResources", "tag:GetResources"]
+
+
+def _allow_stacks(role: iam.Role, environment: Environment, plans: dict[str, LaunchPlan]) -> None:
+    names = [
+        naming.stack_name(environment.name, naming.reservation_stack(fleet))
+        for fleet, plan in plans.items()
+        if plan.creates_reservation
+    ]
+    arns = [
+        Stack.of(role).format_arn(service="cloudformation", resource="stack", resource_name=f"{name}/*")
+        for name in names
+    ]
+    if arns:
+        _allow(role, "cloudformation:DescribeStackEvents", on=arns)
+    for arn in arns:
+        _acknowledge(role, arn, _EVENTS)
+
+
+def _allow(role: iam.Role, *actions: str, on: Sequence[str]) -> None:
+    role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=list(on)))
+
+
+def _acknowledge(role: iam.Role, resource: str, reason: str) -> None:
+    Validations.of(role).acknowledge(Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason))
