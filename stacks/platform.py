@@ -7,6 +7,7 @@ from environments.model import Environment
 from fleet.naming import PROJECT
 from stacks.capacity import CapacityStack
 from stacks.capacity_blocks import CapacityBlocksStack
+from stacks.capacity_watch import CapacityWatchStack
 from stacks.compile_cache import CompileCacheStack
 from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
@@ -60,5 +61,13 @@ class Platform(cdk.Stage):
                 training=self.training,
                 observability=self.observability,
             )
+        self.capacity_watch = CapacityWatchStack(
+            self,
+            "capacity-watch",
+            environment=environment,
+            capacity=self.capacity,
+            training=self.training,
+            inference=self.inference,
+        )
         # Last, so that they are deployed after every stack above.
         self.reservations = reserve(self, environment=environment, capacity=self.capacity)
