@@ -25,8 +25,6 @@ class Step(StrEnum):
 
     SCALE_UP = "scale-up"
     PROPOSE_EXTENSION = "propose-extension"
-    TICKET_DAY = "ticket-day"
-    TICKET_SOON = "ticket-soon"
     CHECKPOINT = "checkpoint"
     DRAIN = "drain"
     STOP = "stop"
@@ -34,11 +32,10 @@ class Step(StrEnum):
 
 
 # How long before the end each step is due. An extension is bought for whole days, so it is proposed with time to
-# decide; the drain lets a job write its last checkpoint, and five minutes later whatever still runs is stopped.
+# decide; that the end comes near is told by alarms on the minutes that are left. The drain lets a job write its last
+# checkpoint, and five minutes later whatever still runs is stopped.
 BEFORE_END: Final = {
     Step.PROPOSE_EXTENSION: timedelta(hours=48),
-    Step.TICKET_DAY: timedelta(hours=24),
-    Step.TICKET_SOON: timedelta(minutes=90),
     Step.CHECKPOINT: timedelta(minutes=60),
     Step.DRAIN: timedelta(minutes=40),
     Step.STOP: JOBS_END,
@@ -49,9 +46,7 @@ KEPT_UP: Final = frozenset({Step.SCALE_UP})
 # A later step of the same kind makes the earlier one pointless.
 _REPLACED_BY: Final = {
     Step.SCALE_UP: Step.DRAIN,
-    Step.PROPOSE_EXTENSION: Step.TICKET_SOON,
-    Step.TICKET_DAY: Step.TICKET_SOON,
-    Step.TICKET_SOON: Step.DRAIN,
+    Step.PROPOSE_EXTENSION: Step.CHECKPOINT,
     Step.CHECKPOINT: Step.STOP,
     Step.DRAIN: Step.STOP,
 }

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from fleet.blocks import offering
 from fleet.blocks import post_mortem as accounts
-from fleet.blocks.life import BEFORE_END, TERMINATION, Block, Step
+from fleet.blocks.life import Block
 from fleet.blocks.offering import Offering
 from fleet.blocks.post_mortem import NodeMinutes
 from fleet.blocks.purchase import Request
@@ -39,18 +39,6 @@ def uncertain(request: Request) -> Text:
         f"{request.fleet}: look whether a Capacity Block was bought",
         f"Request {request.request_id}: {request.reason}",
     )
-
-
-def ending(block: Block, step: Step) -> Text:
-    """The block ends soon."""
-    hours = BEFORE_END[step].total_seconds() / 3600
-    subject = f"{block.fleet}: Capacity Block {block.reservation_id} ends in {hours:g} h"
-    body = (
-        f"It ends at {_utc(block.end)}; EC2 begins to terminate its {block.instances} instances at "
-        f"{_utc(block.end - TERMINATION)}.\nJobs are asked for a checkpoint at "
-        f"{_utc(block.end - BEFORE_END[Step.CHECKPOINT])} and stopped by {_utc(block.end - BEFORE_END[Step.STOP])}."
-    )
-    return subject, body
 
 
 def extension(block: Block, offers: Iterable[Offering]) -> Text:

@@ -165,13 +165,10 @@ def _touch(world: World, step: Step, block: Block) -> bool:
 
 def _tell(world: World, step: Step, request: Request, block: Block, now: datetime) -> bool:
     """Take a step that says something to people, once by block and step."""
-    match step:
-        case Step.PROPOSE_EXTENSION:
-            text = reports.extension(block, world.market.extensions(block.reservation_id))
-        case Step.POST_MORTEM:
-            text = reports.post_mortem(request, block, _measured(world, block, now))
-        case _:
-            text = reports.ending(block, step)
+    if step is Step.POST_MORTEM:
+        text = reports.post_mortem(request, block, _measured(world, block, now))
+    else:
+        text = reports.extension(block, world.market.extensions(block.reservation_id))
     world.people.tell(f"{block.reservation_id}:{key(step, block)}", *text)
     return True
 

@@ -20,9 +20,8 @@ def done(*steps: Step) -> frozenset[str]:
     [
         (timedelta(hours=72), [Step.SCALE_UP]),
         (timedelta(hours=48), [Step.SCALE_UP, Step.PROPOSE_EXTENSION]),
-        (timedelta(hours=24), [Step.SCALE_UP, Step.PROPOSE_EXTENSION, Step.TICKET_DAY]),
-        (timedelta(minutes=90), [Step.SCALE_UP, Step.TICKET_SOON]),
-        (timedelta(minutes=60), [Step.SCALE_UP, Step.TICKET_SOON, Step.CHECKPOINT]),
+        (timedelta(minutes=61), [Step.SCALE_UP, Step.PROPOSE_EXTENSION]),
+        (timedelta(minutes=60), [Step.SCALE_UP, Step.CHECKPOINT]),
         (timedelta(minutes=40), [Step.CHECKPOINT, Step.DRAIN]),
         (timedelta(minutes=35), [Step.STOP]),
         (timedelta(0), [Step.STOP, Step.POST_MORTEM]),
@@ -37,7 +36,7 @@ def test_a_first_look_that_comes_late_takes_the_steps_that_still_make_sense(
 def test_what_was_done_is_not_due_again() -> None:
     day_before = END - timedelta(hours=24)
 
-    assert due(BLOCK, done(Step.PROPOSE_EXTENSION), day_before) == (Step.SCALE_UP, Step.TICKET_DAY)
+    assert due(BLOCK, done(Step.PROPOSE_EXTENSION), day_before) == (Step.SCALE_UP,)
 
 
 def test_nothing_is_scaled_up_before_the_capacity_is_there() -> None:
@@ -46,14 +45,13 @@ def test_nothing_is_scaled_up_before_the_capacity_is_there() -> None:
     assert due(late, frozenset(), BLOCK.start + timedelta(hours=1)) == ()
     assert due(replace(BLOCK, start=END - timedelta(hours=10)), frozenset(), END - timedelta(hours=11)) == (
         Step.PROPOSE_EXTENSION,
-        Step.TICKET_DAY,
     )
 
 
 def test_an_extension_makes_every_step_due_again_for_the_new_end() -> None:
     extended = replace(BLOCK, end=END + timedelta(days=1))
 
-    assert due(extended, done(*Step), END) == (Step.SCALE_UP, Step.PROPOSE_EXTENSION, Step.TICKET_DAY)
+    assert due(extended, done(*Step), END) == (Step.SCALE_UP, Step.PROPOSE_EXTENSION)
 
 
 def test_the_next_look_is_at_the_next_step() -> None:

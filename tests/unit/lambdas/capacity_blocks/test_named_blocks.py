@@ -83,7 +83,7 @@ def test_a_block_bought_for_later_does_not_touch_a_fleet_that_runs_in_another() 
 
     assert here.fleets.calls == []
     assert any("announced" in key for key in here.people.told)
-    assert any("ticket-day" in key for key in here.people.told)
+    assert any("propose-extension" in key for key in here.people.told)
 
 
 def test_two_blocks_that_end_together_are_told_of_by_different_keys() -> None:
@@ -93,7 +93,7 @@ def test_two_blocks_that_end_together_are_told_of_by_different_keys() -> None:
 
     at(here, END - 24 * 60 * MINUTE)
 
-    assert len([key for key in here.people.told if "ticket-day" in key]) == 2
+    assert len([key for key in here.people.told if "propose-extension" in key]) == 2
 
 
 def test_the_stop_is_repeated_until_nothing_runs() -> None:

@@ -10,7 +10,9 @@ from lambdas.pager.model import Notice
 from tests.support.pager import ENVIRON, LambdaContext, Pager, alarm_message, sns_event
 
 BODY = "It ends at 2026-12-18 11:30 UTC.\nJobs are stopped by 10:55 & not later."
-TOLD = json.dumps({"notice_key": "capacity-block:cr-1:ticket-day", "subject": "frontier: ends in 24 h", "body": BODY})
+TOLD = json.dumps(
+    {"notice_key": "capacity-block:cr-1:propose-extension", "subject": "frontier: can be extended", "body": BODY}
+)
 
 
 @pytest.fixture
@@ -28,15 +30,15 @@ def test_a_notice_is_said_once_in_slack_even_on_the_topic_that_wakes(pager: Page
         handler.lambda_handler(sns_event(TOLD, topic), LambdaContext())
 
     (message,) = pager.inbox.slack
-    assert message["text"] == "frontier: ends in 24 h"
-    assert message["blocks"][0]["text"]["text"] == "frontier: ends in 24 h"
+    assert message["text"] == "frontier: can be extended"
+    assert message["blocks"][0]["text"]["text"] == "frontier: can be extended"
     assert message["blocks"][1]["text"]["text"] == BODY.replace("&", "&amp;")
     assert pager.inbox.pagerduty == []
 
 
 def test_a_notice_that_slack_does_not_take_is_tried_again(pager: Pager) -> None:
     pager.inbox.refuses = {"slack"}
-    with pytest.raises(DeliveryError, match="capacity-block:cr-1:ticket-day to slack: refused with HTTP 500"):
+    with pytest.raises(DeliveryError, match="capacity-block:cr-1:propose-extension to slack: refused with HTTP 500"):
         handler.lambda_handler(sns_event(TOLD), LambdaContext())
 
     pager.inbox.refuses = set()
