@@ -11,7 +11,16 @@ from fleet import naming
 from tests.support.templates import platform, templates
 
 ENVIRONMENTS = loader.available()
-STACKS = ("network", "compile-cache", "capacity", "training", "inference", "observability", "operations")
+STACKS = (
+    "network",
+    "compile-cache",
+    "capacity",
+    "training",
+    "inference",
+    "observability",
+    "operations",
+    "capacity-watch",
+)
 # Only where there is a Capacity Block to look after, and a reservation to make.
 MORE = dict.fromkeys(("prod", "local"), ("capacity-blocks", "reservation-trn1-pretrain"))
 EACH = [(environment, stack) for environment in ENVIRONMENTS for stack in (*STACKS, *MORE.get(environment, ()))]
