@@ -94,6 +94,24 @@ class EmulatorControl:
         planted: list[dict[str, Any]] = self._call("/_local/faults", None, _QUICK_SECONDS)["faults"]
         return planted
 
+    def put_reservation(self, region: str, reservation_id: str, **fields: object) -> dict[str, Any]:
+        """Plant a capacity reservation, or change the named fields of any; the answer is how EC2 now shows it.
+
+        Fields: instance_type, availability_zone and total (all needed for a new one), available, type (default or
+        capacity-block), start and end (ISO 8601), tags (a mapping), placement_group_arn, and state, which then stays
+        until it is planted anew; None gives it back to the clock.
+        """
+        return self._call("/_local/reservations", {"region": region, "id": reservation_id, **fields}, _QUICK_SECONDS)
+
+    def put_offering(self, region: str, instance_type: str, zone_ids: Sequence[str]) -> None:
+        """Offer an instance type in these zones of the region only."""
+        body = {"region": region, "instance_type": instance_type, "zone_ids": list(zone_ids)}
+        self._call("/_local/offerings", body, _QUICK_SECONDS)
+
+    def put_free_addresses(self, region: str, subnet: str, available: int) -> None:
+        """Leave a subnet so many free addresses."""
+        self._call("/_local/subnets", {"region": region, "subnet": subnet, "available": available}, _QUICK_SECONDS)
+
     def inbox(self) -> list[InboxMessage]:
         """All pages that have arrived."""
         answer = self._call("/_local/inbox", None, _QUICK_SECONDS)

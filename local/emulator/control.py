@@ -1,4 +1,4 @@
-"""The control endpoints under ``/_local``: the virtual clock, the inbox that receives pages, the status."""
+"""The control endpoints under ``/_local``: virtual time, the inbox that receives pages, what is planted, the status."""
 
 import asyncio
 import json
@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 from local.emulator import service_metrics
+from local.emulator.capacity.account import Capacity
+from local.emulator.capacity.planting import PLANTERS
 from local.emulator.faults import Fault
 from local.emulator.platform import Platform
 
@@ -32,6 +34,7 @@ class Control:
             ("GET", "/_local/inbox"): self._inbox,
             ("POST", "/_local/clock"): self._clock,
             ("POST", "/_local/metrics"): self._metrics,
+            **{("POST", f"/_local/{what}"): self._planter(plant) for what, plant in PLANTERS.items()},
             ("GET", "/_local/faults"): self._planted_faults,
             ("POST", "/_local/faults"): self._faults,
             **{("POST", f"/_local/inbox/{channel}"): self._receiver(channel) for channel in CHANNELS},
@@ -62,6 +65,12 @@ class Control:
             return 202, {"status": "success", "message": "Event processed", "dedup_key": _dedup_key(message["body"])}
 
         return receive
+
+    def _planter(self, plant: Callable[[Capacity, Any], dict[str, Any]]) -> Callable[[bytes], Awaitable[Answer]]:
+        async def planted(body: bytes) -> Answer:
+            return 200, plant(self._platform.capacity, json.loads(body))
+
+        return planted
 
     async def _metrics(self, body: bytes) -> Answer:
         request = json.loads(body)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from local.emulator.capacity.account import Capacity
 from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.alarms import Transition
 from local.emulator.cloudwatch.service import CloudWatch, Publish
@@ -17,8 +18,9 @@ class Platform:
 
     account: str
     publish_in: Callable[[str], Publish]
-    clock: EmulatorClock = field(default_factory=EmulatorClock)
-    resources: ResourceStore = field(default_factory=ResourceStore)
+    capacity: Capacity
+    clock: EmulatorClock
+    resources: ResourceStore
     faults: FaultStore = field(default_factory=FaultStore)
     inbox: list[dict[str, Any]] = field(default_factory=list)
     _regions: dict[str, CloudWatch] = field(default_factory=dict)

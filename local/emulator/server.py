@@ -60,11 +60,11 @@ async def _serve(listener: socket.socket, parent: int | None) -> None:
     from ministack.core import lambda_runtime  # noqa: PLC0415 - see above
 
     from local.emulator.control import Control  # noqa: PLC0415 - see above
-    from local.emulator.extensions import install, publisher, stacked_resources  # noqa: PLC0415 - see above
+    from local.emulator.extensions import install, new_platform  # noqa: PLC0415 - see above
     from local.emulator.extensions.faults import resource_types  # noqa: PLC0415 - see above
-    from local.emulator.platform import Platform  # noqa: PLC0415 - see above
+    from local.emulator.extensions.stacks import stacked_resources  # noqa: PLC0415 - see above
 
-    platform = Platform(ACCOUNT, publisher(ACCOUNT))
+    platform = new_platform(ACCOUNT)
     install(platform)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

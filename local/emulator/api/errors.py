@@ -9,16 +9,24 @@ from local.emulator.api.requests import ApiRequest
 
 Response = tuple[int, dict[str, str], bytes]
 _BAD_REQUEST: Final = 400
+# The codes that AWS answers with another status than 400.
+_STATUSES: Final = {
+    "AccessDenied": 403,
+    "DryRunOperation": 412,
+    "InsufficientInstanceCapacity": 500,
+    "InternalError": 500,
+    "UnauthorizedOperation": 403,
+}
 
 
 class AwsError(ValueError):
-    """What AWS refuses: its code and its message, and the HTTP status of the answer."""
+    """What AWS refuses: its code and its message; ``status`` is the HTTP status of the answer."""
 
-    def __init__(self, code: str, message: str, status: int = _BAD_REQUEST) -> None:
+    def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
-        self.status = status
+        self.status = _STATUSES.get(code, _BAD_REQUEST)
 
 
 def answer(error: AwsError, service: str, request: ApiRequest) -> Response:

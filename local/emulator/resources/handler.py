@@ -13,12 +13,18 @@ Made = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class SchemaBackedHandler:
-    """Create, update and delete resources of one type. ``region_of_request`` says where the stack is deployed."""
+    """Create, update and delete resources of one type. ``region_of_request`` says where the stack is deployed.
+
+    ``made`` is called with each resource that was created or changed, ``gone`` with each before it is deleted: where
+    a type is more than its properties, the rest of it hangs there. What ``made`` raises fails the deploy.
+    """
 
     type_name: str
     account: str
     region_of_request: Callable[[], str]
     store: ResourceStore
+    made: Callable[[Resource], None] = lambda _resource: None
+    gone: Callable[[Resource], None] = lambda _resource: None
 
     def handlers(self) -> dict[str, Any]:
         """The functions in the form that ministack's CloudFormation calls them."""
@@ -30,7 +36,9 @@ class SchemaBackedHandler:
         settings = checked(self.type_name, region, properties)
         name = generated_name(stack, logical_id)
         physical_id, attributes = identity(self.type_name, region, self.account, name, settings)
-        self.store.put(Resource(self.type_name, physical_id, region, stack, logical_id, settings, attributes))
+        resource = Resource(self.type_name, physical_id, region, stack, logical_id, settings, attributes)
+        self.made(resource)
+        self.store.put(resource)
         return physical_id, attributes
 
     def update(
@@ -50,7 +58,9 @@ class SchemaBackedHandler:
             if made[0] != physical_id:
                 self.delete(physical_id, old)
             return made
-        self.store.put(replace(existing, properties=settings))
+        changed = replace(existing, properties=settings)
+        self.made(changed)
+        self.store.put(changed)
         return physical_id, existing.attributes
 
     def _needs_replacement(self, region: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
@@ -60,4 +70,7 @@ class SchemaBackedHandler:
 
     def delete(self, physical_id: str, _properties: Mapping[str, Any]) -> None:
         """Forget the resource."""
-        self.store.delete(self.region_of_request(), self.type_name, physical_id)
+        existing = self.store.get(self.region_of_request(), self.type_name, physical_id)
+        if existing is not None:
+            self.gone(existing)
+            self.store.delete(existing.region, self.type_name, physical_id)

@@ -26,7 +26,10 @@ _ARN_KINDS: Final = {
     "AWS::Batch::SchedulingPolicy": "scheduling-policy/",
     "AWS::EC2::CapacityReservation": "capacity-reservation/",
     "AWS::ECS::CapacityProvider": "capacity-provider/",
+    "AWS::ResourceGroups::Group": "group/",
 }
+# Where a service's name in an ARN is not its name in CloudFormation's types.
+_ARN_SERVICES: Final = {"resourcegroups": "resource-groups"}
 _ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
     "AWS::EC2::CapacityReservation": {"State": "active", "ReservationType": "default"},
     "AWS::EC2::EIP": {"PublicIp": "203.0.113.10"},
@@ -65,7 +68,7 @@ def _made_up(type_name: str, attribute: str, region: str, account: str, name: st
         return fixed[attribute]
     service = type_name.split("::")[1].lower()
     if attribute.endswith("Arn"):
-        return f"arn:aws:{service}:{region}:{account}:{_ARN_KINDS.get(type_name, '')}{name}"
+        return f"arn:aws:{_ARN_SERVICES.get(service, service)}:{region}:{account}:{_ARN_KINDS.get(type_name, '')}{name}"
     if attribute.endswith("Id") and type_name in _ID_PREFIXES:
         return f"{_ID_PREFIXES[type_name]}-{secrets.token_hex(9)[:17]}"
     if attribute.endswith("Id") and attribute != "Id":

@@ -69,6 +69,8 @@ def test_a_fault_on_a_type_can_be_for_one_size_only_and_fails_an_update_too(
 
     assert len(_failures(stacks, "growing", "UPDATE_FAILED")) == 1
     assert stacks.describe_stacks(StackName="growing")["Stacks"][0]["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    stacks.delete_stack(StackName="growing")
+    stacks.get_waiter("stack_delete_complete").wait(StackName="growing", WaiterConfig={"Delay": 0.1})
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from local.emulator.resources.ec2 import capacity_reservations_xml
 from local.emulator.resources.handler import SchemaBackedHandler
 from local.emulator.resources.schemas import PropertyError
 from local.emulator.resources.store import ResourceStore
@@ -79,19 +78,6 @@ def test_an_update_in_place_keeps_the_id_and_a_create_only_change_replaces() -> 
     assert same == first
     assert other != first
     assert [each.physical_id for each in store.of_type("us-east-2", "AWS::EC2::CapacityReservation")] == [other]
-
-
-def test_reservations_can_be_asked_for_by_filter() -> None:
-    store = ResourceStore()
-    _handler("AWS::EC2::CapacityReservation", store).create("Cr", RESERVATION, "stack")
-    found = store.of_type("us-east-2", "AWS::EC2::CapacityReservation")
-
-    def answer(instance_type: str) -> str:
-        filters = {"Filter.1.Name": ["instance-type"], "Filter.1.Value.1": [instance_type]}
-        return capacity_reservations_xml(found, filters)
-
-    assert "<instanceType>trn1.32xlarge</instanceType>" in answer("trn1.32xlarge")
-    assert "<item>" not in answer("inf2.48xlarge")
 
 
 @pytest.mark.parametrize("type_name", SCHEMA_BACKED_TYPES)
