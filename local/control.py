@@ -112,6 +112,24 @@ class EmulatorControl:
         """Leave a subnet so many free addresses."""
         self._call("/_local/subnets", {"region": region, "subnet": subnet, "available": available}, _QUICK_SECONDS)
 
+    def put_quota(self, region: str, code: str, vcpus: float) -> None:
+        """Set one of EC2's quotas, such as L-2C3B7624."""
+        self._call("/_local/quotas", {"region": region, "code": code, "value": vcpus}, _QUICK_SECONDS)
+
+    def put_compute_environment(self, region: str, name: str, status: str, reason: str) -> None:
+        """Make a Batch compute environment of a stack VALID or INVALID; ``name`` may be its ARN."""
+        body = {"region": region, "name": name, "status": status, "reason": reason}
+        self._call("/_local/compute-environments", body, _QUICK_SECONDS)
+
+    def put_jobs(self, region: str, queue: str, jobs: Sequence[Mapping[str, object]]) -> None:
+        """Give a Batch queue these jobs and no others: each a JobSummary with jobId, jobName and status."""
+        self._call("/_local/jobs", {"region": region, "queue": queue, "jobs": list(jobs)}, _QUICK_SECONDS)
+
+    def put_group_activity(self, region: str, group: str, status: str, message: str) -> None:
+        """Add a scaling activity to an Auto Scaling group: Failed or Successful, with its StatusMessage."""
+        body = {"region": region, "group": group, "status": status, "message": message}
+        self._call("/_local/group-activities", body, _QUICK_SECONDS)
+
     def inbox(self) -> list[InboxMessage]:
         """All pages that have arrived."""
         answer = self._call("/_local/inbox", None, _QUICK_SECONDS)

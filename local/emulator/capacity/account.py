@@ -4,9 +4,12 @@ import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from local.emulator.capacity.batch import Batch
 from local.emulator.capacity.blocks import Blocks
 from local.emulator.capacity.offerings import Offerings
+from local.emulator.capacity.quotas import Quotas
 from local.emulator.capacity.reservations import Reservations
+from local.emulator.capacity.scaling import ScalingActivities
 from local.emulator.clock import EmulatorClock
 from local.emulator.resources.store import Resource, ResourceStore
 
@@ -15,7 +18,7 @@ _KEPT_BY_AWS: Final = 5
 
 
 class Capacity:
-    """Attributes: ``reservations``, ``blocks``, ``offerings``."""
+    """Attributes: ``reservations``, ``blocks``, ``offerings``, ``quotas``, ``batch``, ``scaling``."""
 
     def __init__(
         self,
@@ -28,6 +31,9 @@ class Capacity:
         self.reservations = Reservations(account, resources, clock, zone_id, stack_tags)
         self.blocks = Blocks(self.reservations)
         self.offerings = Offerings()
+        self.quotas = Quotas(account)
+        self.batch = Batch(resources, clock)
+        self.scaling = ScalingActivities(clock)
         self._addresses: dict[tuple[str, str], int] = {}
 
     def plant_addresses(self, region: str, subnet: str, available: int) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from local.emulator.api.answers import Entry
 from local.emulator.capacity.account import Capacity
+from local.emulator.capacity.batch import STATUSES
 from local.emulator.capacity.reservations import TYPE, moment
 
 _STATES: Final = (
@@ -55,7 +56,9 @@ def _properties(given: Mapping[str, Any], total: int) -> Entry:
     if "placement_group_arn" in given:
         found["PlacementGroupArn"] = str(given["placement_group_arn"])
     if "tags" in given:
-        tags = [{"Key": str(key), "Value": str(value)} for key, value in dict(given["tags"]).items()]
+        if not isinstance(given["tags"], Mapping):
+            raise ValueError(f"reservations: tags {given['tags']!r} are not an object")
+        tags = [{"Key": str(key), "Value": str(value)} for key, value in given["tags"].items()]
         found["TagSpecifications"] = [{"ResourceType": "capacity-reservation", "Tags": tags}]
     if given.get("type") == "capacity-block":
         found["InstanceMatchCriteria"] = "targeted"
@@ -105,19 +108,51 @@ def subnet(capacity: Capacity, given: object) -> Entry:
     return {"subnet": name, "available": available}
 
 
+def quota(capacity: Capacity, given: object) -> Entry:
+    """``{"region", "code", "value": vCPUs}``."""
+    region, code, value = _fields(given, "quotas", region=str, code=str, value=float)
+    return capacity.quotas.plant(region, code, value)
+
+
+def environment(capacity: Capacity, given: object) -> Entry:
+    """``{"region", "name", "status", "reason"}``: what Batch thinks of a compute environment."""
+    fields = _fields(given, "compute-environments", region=str, name=str, status=str, reason=str)
+    return capacity.batch.plant_status(*fields)
+
+
+def jobs(capacity: Capacity, given: object) -> Entry:
+    """``{"region", "queue", "jobs": [{"jobId", "jobName", "status", …}]}``: the jobs of a queue, and no others."""
+    region, queue, found = _fields(given, "jobs", region=str, queue=str, jobs=list)
+    for job in found:
+        if not isinstance(job, dict) or not {"jobId", "jobName"} <= set(job) or job.get("status") not in STATUSES:
+            raise ValueError(f"jobs: {job!r} needs jobId, jobName, and a status out of {', '.join(STATUSES)}")
+    capacity.batch.plant_jobs(region, queue, found)
+    return {"jobs": found}
+
+
+def activity(capacity: Capacity, given: object) -> Entry:
+    """``{"region", "group", "status", "message"}``: the newest scaling activity of an Auto Scaling group."""
+    fields = _fields(given, "group-activities", region=str, group=str, status=str, message=str)
+    return flat(capacity.scaling.record(*fields))
+
+
 def _fields(given: object, what: str, **fields: type) -> list[Any]:
     """The values of exactly these fields, in their order."""
     described = ", ".join(f"{name}: {kind.__name__}" for name, kind in fields.items())
     if not isinstance(given, Mapping) or set(given) != set(fields):
         raise ValueError(f"{what}: the body has exactly {described}")
     for name, kind in fields.items():
-        if type(given[name]) is not kind:
+        if type(given[name]) is not kind and not (kind is float and type(given[name]) is int):
             raise ValueError(f"{what}: {name} {given[name]!r} is wrong: the body has {described}")
     return [given[name] for name in fields]
 
 
 PLANTERS: Final[Mapping[str, Callable[[Capacity, Any], Entry]]] = {
     "reservations": reservation,
+    "compute-environments": environment,
+    "group-activities": activity,
+    "jobs": jobs,
     "offerings": offering,
+    "quotas": quota,
     "subnets": subnet,
 }

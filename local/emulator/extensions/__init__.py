@@ -9,10 +9,13 @@ from ministack.services import ssm
 from local.emulator.capacity.account import Capacity
 from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.service import CloudWatch
+from local.emulator.extensions.auto_scaling import answer_auto_scaling
+from local.emulator.extensions.batch import answer_batch
 from local.emulator.extensions.ec2 import answer_ec2, stack_tags, zone_id
 from local.emulator.extensions.faults import fail_where_planted
 from local.emulator.extensions.load_balancers import keep_weights
 from local.emulator.extensions.observability import publisher, read_logs, serve_cloudwatch
+from local.emulator.extensions.quotas import serve_quotas
 from local.emulator.extensions.resource_groups import keep_members_true
 from local.emulator.extensions.stacks import register_resources
 from local.emulator.platform import Platform
@@ -37,6 +40,9 @@ def install(platform: Platform) -> None:
     register_resources(platform, cloudwatch_of_request)
     answer_ec2(platform)
     keep_members_true(platform)
+    answer_batch(platform.capacity.batch)
+    answer_auto_scaling(platform.capacity.scaling, platform.faults)
+    serve_quotas(platform.capacity.quotas)
     read_logs(cloudwatch_of_request)
     keep_weights()
     ssm._PUBLIC_AMI_PARAMETERS = PublicParameters(ssm._PUBLIC_AMI_PARAMETERS, get_region)
