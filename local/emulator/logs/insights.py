@@ -20,12 +20,11 @@ from local.emulator.logs.insights_nodes import (
     Filter,
     Json,
     Limit,
-    Operand,
     QueryError,
     Sort,
     Stats,
 )
-from local.emulator.logs.insights_stats import Group, aggregate
+from local.emulator.logs.insights_stats import Group, aggregate, value_of
 
 DEFAULT_LIMIT: Final = 10_000
 _ORDERINGS: Final[Mapping[str, Callable[[float, float], bool]]] = {
@@ -111,13 +110,13 @@ def holds(condition: Condition, row: Row) -> bool:
 
 
 def _compare(comparison: Comparison, row: Row) -> bool:
-    left = _value(comparison.left, row)
+    left = value_of(comparison.left, row)
     if comparison.operator == "in":
-        return any(_equal(left, _value(each, row)) for each in comparison.right)
+        return any(_equal(left, value_of(each, row)) for each in comparison.right)
     if comparison.operator == "like":
         pattern = comparison.right[0]
         return bool(pattern.search(_text(left))) if isinstance(pattern, re.Pattern) else str(pattern) in _text(left)
-    right = _value(comparison.right[0], row)
+    right = value_of(comparison.right[0], row)
     if comparison.operator in ("=", "!="):
         return _equal(left, right) is (comparison.operator == "=")
     a, b = _number(left), _number(right)
@@ -127,14 +126,6 @@ def _compare(comparison: Comparison, row: Row) -> bool:
 def _equal(left: Json, right: Json) -> bool:
     a, b = _number(left), _number(right)
     return a == b if a is not None and b is not None else _text(left) == _text(right)
-
-
-def _value(operand: Operand, row: Row) -> Json:
-    if isinstance(operand, Field):
-        return row.value(operand.name)
-    if isinstance(operand, str | float):
-        return operand
-    raise QueryError(f"{operand} cannot be compared")
 
 
 def _number(value: Json) -> float | None:

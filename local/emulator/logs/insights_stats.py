@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
-from local.emulator.logs.insights_nodes import Column, Field, Function, Json, QueryError, Stats
+from local.emulator.logs.insights_nodes import Column, Field, Function, Json, Operand, QueryError, Stats
 
 _UNIT_MS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -54,7 +54,7 @@ def _key(grouping: Column, row: Row) -> Json:
     if isinstance(grouping, Field):
         return row.value(grouping.name)
     if grouping.function == "alias":
-        return row.value(_field(grouping))
+        return value_of(_argument(grouping), row)
     match = re.fullmatch(r"(\d+)(ms|s|m|h|d)", str(next(iter(grouping.arguments), "")))
     if grouping.function != "bin" or match is None:
         raise QueryError(f"stats: cannot group by {grouping.label}; bin() takes a duration such as 5m")
@@ -68,20 +68,33 @@ def _time(row: Row) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _field(function: Function) -> str:
+def value_of(operand: Operand, row: Row) -> Json:
+    """What a field, a literal, or ``coalesce`` of those is in a row."""
+    if isinstance(operand, Field):
+        return row.value(operand.name)
+    if isinstance(operand, str | float):
+        return operand
+    if isinstance(operand, Function) and operand.function == "coalesce":
+        values = (value_of(each, row) for each in operand.arguments)
+        return next((each for each in values if each is not None), None)
+    raise QueryError(f"{operand} is not a value of a row")
+
+
+def _argument(function: Function) -> Operand:
     argument = next(iter(function.arguments), None)
-    if not isinstance(argument, Field):
+    if not isinstance(argument, Field | Function):
         raise QueryError(f"{function.label}: its first argument is not a field")
-    return argument.name
+    return argument
 
 
 def _statistic(wanted: Column, rows: Sequence[Row]) -> Json:
-    if isinstance(wanted, Field) or wanted.function in ("bin", "alias"):
+    if isinstance(wanted, Field) or wanted.function in ("bin", "alias", "coalesce"):
         raise QueryError(f"stats: {wanted.label!r} is not a statistic")
     if wanted.function == "count" and not wanted.arguments:
         return len(rows)
-    name = _field(wanted)
-    present = [(_time(row), row.value(name)) for row in rows if row.value(name) is not None]
+    argument = _argument(wanted)
+    found = [(_time(row), value_of(argument, row)) for row in rows]
+    present = [(at, value) for at, value in found if value is not None]
     if wanted.function in ("count", "count_distinct"):
         values = [repr(value) for _, value in present]
         return len(set(values)) if wanted.function == "count_distinct" else len(values)

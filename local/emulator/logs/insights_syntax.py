@@ -28,7 +28,8 @@ from local.emulator.logs.insights_nodes import (
 
 Item = TypeVar("Item")
 COMMANDS: Final = ("fields", "display", "filter", "stats", "sort", "limit", "dedup")
-FUNCTIONS: Final = ("count", "count_distinct", "avg", "max", "min", "sum", "pct", "latest", "earliest", "bin")
+_STATISTICS: Final = ("count", "count_distinct", "avg", "max", "min", "sum", "pct", "latest", "earliest")
+FUNCTIONS: Final = (*_STATISTICS, "bin", "coalesce")
 _TOKEN = re.compile(
     r"\s*(?:(?P<regex>/(?:[^/\\]|\\.)+/)|(?P<string>\"[^\"]*\"|'[^']*')|(?P<number>-?\d+(?:\.\d+)?(?![\w.]))"
     r"|(?P<duration>\d+(?:ms|s|m|h|d)\b)|(?P<quoted>`[^`]+`)|(?P<mark>[!<>]=|=~|[=<>(),*\[\]|])"

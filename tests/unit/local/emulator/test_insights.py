@@ -92,3 +92,12 @@ def test_the_percentile_and_the_distinct_count_are_over_present_values() -> None
 def test_unknown_syntax_is_named(query: str, named: str) -> None:
     with pytest.raises(QueryError, match=named):
         _rows(query)
+
+
+def test_the_first_field_that_an_event_has_counts() -> None:
+    rows = _rows(
+        'filter fleet = "trn1" | stats max(coalesce(missing, wasted)) as w, count(coalesce(job, missing)) as n'
+    )
+
+    assert rows == [{"w": "21.5", "n": "0"}]
+    assert [row["node"] for row in _rows("fields node | filter coalesce(missing, wasted) > 10")] == ["i-2"]
