@@ -48,6 +48,17 @@ def start_emulator(state: Path, *arguments: str) -> Emulator:
         return Emulator(output.readline().decode().strip(), process)
 
 
+def deploy(account: Emulator, name: str, resources: dict[str, Any], *, update: bool = False) -> dict[str, str]:
+    """Deploy a stack of these resources, and answer their physical ids."""
+    stacks = account.client("cloudformation")
+    send, waiter = (stacks.update_stack, "update") if update else (stacks.create_stack, "create")
+    tags = [{"Key": "owner", "Value": "foundation"}]
+    send(StackName=name, TemplateBody=json.dumps({"Resources": resources}), Tags=tags)
+    stacks.get_waiter(f"stack_{waiter}_complete").wait(StackName=name, WaiterConfig={"Delay": 0.1})
+    found = stacks.describe_stack_resources(StackName=name)["StackResources"]
+    return {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in found}
+
+
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
     running = start_emulator(tmp_path_factory.mktemp("emulator"))

@@ -1,6 +1,5 @@
 """Batch, Auto Scaling and Service Quotas over boto3, as an account that has or lacks capacity answers them."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +9,7 @@ from botocore.exceptions import ClientError
 from fleet.instances import catalogue
 from local.control import EmulatorControl, EmulatorGoneError
 from local.emulator.capacity.quotas import NAMES
-from tests.unit.local.emulator.conftest import Emulator, start_emulator
+from tests.unit.local.emulator.conftest import Emulator, deploy, start_emulator
 
 REGION = "us-east-2"
 START = 1_790_000_040
@@ -30,15 +29,6 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
 def control(account: Emulator) -> Iterator[EmulatorControl]:
     yield EmulatorControl(account.url)
     EmulatorControl(account.url).set_faults([])
-
-
-def _deploy(account: Emulator, name: str, resources: dict[str, Any], *, update: bool = False) -> dict[str, str]:
-    stacks = account.client("cloudformation")
-    deploy, waiter = (stacks.update_stack, "update") if update else (stacks.create_stack, "create")
-    deploy(StackName=name, TemplateBody=json.dumps({"Resources": resources}))
-    stacks.get_waiter(f"stack_{waiter}_complete").wait(StackName=name, WaiterConfig={"Delay": 0.1})
-    found = stacks.describe_stack_resources(StackName=name)["StackResources"]
-    return {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in found}
 
 
 def _training(maximum: int) -> dict[str, Any]:
@@ -65,7 +55,7 @@ def _training(maximum: int) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def training(account: Emulator) -> dict[str, str]:
     """The ARNs of a compute environment and its queue, for 4 nodes of 128 vCPUs."""
-    return _deploy(account, "training", _training(512))
+    return deploy(account, "training", _training(512))
 
 
 def test_a_compute_environment_and_its_queue_are_those_of_the_stack(
@@ -101,7 +91,7 @@ def test_a_changed_environment_keeps_its_change_until_a_deploy_changes_it(accoun
     resources = _training(512)
     resources["Environment"]["Properties"]["ComputeEnvironmentName"] = "scaled"
     resources = {"Environment": resources["Environment"]}
-    made = _deploy(account, "scaled", resources)["Environment"]
+    made = deploy(account, "scaled", resources)["Environment"]
 
     def shown() -> tuple[str, int, int]:
         (found,) = batch.describe_compute_environments(computeEnvironments=[made])["computeEnvironments"]
@@ -113,7 +103,7 @@ def test_a_changed_environment_keeps_its_change_until_a_deploy_changes_it(accoun
     with pytest.raises(ClientError, match="minvCpus must be less than or equal to maxvCpus"):
         batch.update_compute_environment(computeEnvironment=made, computeResources={"minvCpus": 640})
     resources["Environment"]["Properties"]["ComputeResources"]["MaxvCpus"] = 1024
-    _deploy(account, "scaled", resources, update=True)
+    deploy(account, "scaled", resources, update=True)
 
     assert shown() == ("ENABLED", 0, 1024)
 
@@ -185,7 +175,7 @@ def _group(nodes: int) -> dict[str, Any]:
 
 
 def test_a_group_gets_its_instances_and_says_so(account: Emulator) -> None:
-    groups, name = account.client("autoscaling"), _deploy(account, "inference", _group(2))["Group"]
+    groups, name = account.client("autoscaling"), deploy(account, "inference", _group(2))["Group"]
 
     (found,) = groups.describe_auto_scaling_groups(AutoScalingGroupNames=[name])["AutoScalingGroups"]
     activities = groups.describe_scaling_activities(AutoScalingGroupName=name)["Activities"]
@@ -198,7 +188,7 @@ def test_a_group_without_capacity_stays_short_and_quotes_ec2(account: Emulator, 
     groups = account.client("autoscaling")
     match = {"InstanceType": "inf2.48xlarge"}
     control.set_faults([{"call": "ec2:RunInstances", "match": match, "error": NO_CAPACITY}])
-    name = _deploy(account, "short", _group(2))["Group"]
+    name = deploy(account, "short", _group(2))["Group"]
 
     def short() -> tuple[int, list[tuple[str, str]]]:
         (found,) = groups.describe_auto_scaling_groups(AutoScalingGroupNames=[name])["AutoScalingGroups"]
@@ -213,7 +203,7 @@ def test_a_group_without_capacity_stays_short_and_quotes_ec2(account: Emulator, 
 
 
 def test_a_planted_activity_is_the_newest(account: Emulator, control: EmulatorControl) -> None:
-    name = _deploy(account, "planted", _group(0))["Group"]
+    name = deploy(account, "planted", _group(0))["Group"]
 
     control.put_group_activity(REGION, name, "Failed", "The image does not exist.")
 

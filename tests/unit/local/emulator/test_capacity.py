@@ -1,6 +1,5 @@
 """EC2's capacity over boto3: reservations, Capacity Blocks, offerings, dry runs and subnets."""
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from local.control import EmulatorControl, EmulatorGoneError
-from tests.unit.local.emulator.conftest import Emulator, start_emulator
+from tests.unit.local.emulator.conftest import Emulator, deploy, start_emulator
 
 REGION = "us-east-2"
 BLOCK = "cr-0a1b2c3d4e5f60718"
@@ -39,16 +38,6 @@ def ec2(account: Emulator) -> Any:
     return account.client("ec2")
 
 
-def _deploy(account: Emulator, name: str, resources: dict[str, Any]) -> dict[str, str]:
-    """Deploy a stack, and answer the physical ids of its resources."""
-    stacks = account.client("cloudformation")
-    tags = [{"Key": "owner", "Value": "foundation"}]
-    stacks.create_stack(StackName=name, TemplateBody=json.dumps({"Resources": resources}), Tags=tags)
-    stacks.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 0.1})
-    found = stacks.describe_stack_resources(StackName=name)["StackResources"]
-    return {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in found}
-
-
 def _reservation(ec2: Any, reservation_id: str) -> dict[str, Any]:
     (found,) = ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])["CapacityReservations"]
     return dict(found)
@@ -74,7 +63,7 @@ def test_a_stacks_reservation_is_shown_in_full_and_ends_at_its_date(
         "TagSpecifications": [{"ResourceType": "capacity-reservation", "Tags": tags}],
     }
     resources = {"Reservation": {"Type": "AWS::EC2::CapacityReservation", "Properties": properties}}
-    made = _deploy(account, "reservation-a", resources)["Reservation"]
+    made = deploy(account, "reservation-a", resources)["Reservation"]
 
     found = _reservation(ec2, made)
     stack_tags = {tag["Key"]: tag["Value"] for tag in found.pop("Tags")}
@@ -252,7 +241,7 @@ def test_offerings_are_those_of_the_domain_unless_others_are_planted(control: Em
 
 def test_a_dry_run_checks_what_it_refers_to_and_launches_nothing(account: Emulator, ec2: Any) -> None:
     data = {"InstanceType": "trn1.32xlarge"}
-    template = _deploy(
+    template = deploy(
         account, "template", {"T": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}}}
     )["T"]
 
@@ -295,7 +284,7 @@ def test_rules_of_a_stack_are_rules_of_the_security_group(account: Emulator, ec2
             "Properties": {**itself, "DestinationSecurityGroupId": {"Ref": "G"}},
         },
     }
-    made = _deploy(account, "efa", resources)["G"]
+    made = deploy(account, "efa", resources)["G"]
 
     def peers() -> tuple[list[str], list[str]]:
         (group,) = ec2.describe_security_groups(GroupIds=[made])["SecurityGroups"]
@@ -313,7 +302,7 @@ def test_rules_of_a_stack_are_rules_of_the_security_group(account: Emulator, ec2
 def test_a_stacks_group_takes_reservations_that_exist(account: Emulator, control: EmulatorControl, ec2: Any) -> None:
     configuration = [{"Type": "AWS::EC2::CapacityReservationPool"}]
     group = {"Name": "neuron-fleet-local-a", "Configuration": configuration}
-    _deploy(account, "pool", {"G": {"Type": "AWS::ResourceGroups::Group", "Properties": group}})
+    deploy(account, "pool", {"G": {"Type": "AWS::ResourceGroups::Group", "Properties": group}})
     groups = account.client("resource-groups")
     arn = groups.get_group(GroupName="neuron-fleet-local-a")["Group"]["GroupArn"]
     planted = control.put_reservation(
