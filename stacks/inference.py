@@ -15,8 +15,8 @@ from stacks.network import NetworkStack
 
 
 class InferenceStack(Stack):
-    """Attributes, by fleet name: ``endpoints`` (what CloudWatch calls the load balancers), ``services``, ``node_groups``
-    (the names of the Auto Scaling groups).
+    """Attributes, by fleet name: ``endpoints`` (what CloudWatch calls the load balancers), ``services``, and
+    ``node_groups`` (the names of the Auto Scaling groups).
     """
 
     def __init__(

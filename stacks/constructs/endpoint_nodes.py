@@ -18,7 +18,7 @@ ASKED_EVERY_MINUTES: Final = 5
 
 
 class EndpointNodes(Construct):
-    """Attributes: ``cluster``, ``association`` (of the cluster with its nodes: a service comes after it), ``group_name``."""
+    """Attributes: ``cluster``, ``group_name``, ``association`` (of the two: a service comes after it)."""
 
     def __init__(
         self,

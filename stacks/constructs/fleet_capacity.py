@@ -79,7 +79,8 @@ class FleetCapacity(Construct):
 
         EC2 user guide, "Create a Capacity Reservation group": a pool can be targeted by launches, and the generic part
         lets nothing but reservations in. Its members are no property of the template: CloudFormation would take those
-        away that the capacity watch has put in.
+        away that the capacity watch has put in. (What an update does to members that no template names is not
+        documented; should it take them away, the watch's next look puts them back.)
         """
         group = resourcegroups.CfnGroup(
             self,

@@ -36,7 +36,9 @@ def group_is_of_the_region(case: Case) -> Iterator[Diagnostic]:
 
 
 def is_large_enough(case: Case) -> Iterator[Diagnostic]:
-    """A targeted launch beyond the reservation answers ReservationCapacityExceeded; what is unused is billed."""
+    """Beyond a reservation that is named by its id a launch answers ReservationCapacityExceeded, and beyond one that is
+    reached by a group it is not reserved after all; what is unused is billed.
+    """
     held = case.reserved.instances
     if held is not None and held < case.spec.nodes:
         yield refuse(
