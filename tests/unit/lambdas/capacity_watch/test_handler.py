@@ -1,10 +1,13 @@
 """A whole look through the handler, with a world in memory: what is written, and what one fleet's trouble costs."""
 
+import socket
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
 import pytest
+from botocore.config import Config
 
 from fleet import metrics
 from fleet.fleet_spec import MarketKind
@@ -208,6 +211,26 @@ def test_calls_give_up_soon_and_are_tried_twice(monkeypatch: pytest.MonkeyPatch)
     for _, config in asked:
         assert (config.connect_timeout, config.read_timeout) == (2, 5)
         assert config.retries == {"mode": "standard", "total_max_attempts": 2}
+
+
+def test_an_api_that_never_answers_costs_its_fleet_a_look_and_nobody_else_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    impatient = adapters.PATIENT_FOR_A_LOOK.merge(Config(read_timeout=0.2))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr(adapters, "PATIENT_FOR_A_LOOK", impatient)
+        monkeypatch.setenv("AWS_ENDPOINT_URL_AUTO_SCALING", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-2")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        healthy = Account(held={"pretrain": (reservation(),)}).world()
+        world = replace(healthy, groups=adapters.world().groups)
+
+        waits, sound = service.look(world, (endpoint(fleet="chat"), place()), NOW)
+
+    assert waits.assessment is None
+    assert "ReadTimeoutError" in waits.problems[0]
+    assert sound.assessment is not None
 
 
 def test_the_clock_is_utc() -> None:
