@@ -1,6 +1,6 @@
 """What an Auto Scaling group lacks: what the fleet wants, less what is in service, less what is on its way."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from fleet.fleet_spec import MarketKind
@@ -11,10 +11,12 @@ from fleet.reserved.standing import GRACE, was_just_deployed
 
 # The instance exists and serves, or is kept out of service by somebody: no capacity is missing for it.
 _THERE: Final = frozenset({"InService", "Standby", "EnteringStandby"})
+# Auto Scaling tries again after each failure, at growing intervals.
+_STILL_TRUE: Final = timedelta(hours=1)
 
 
 def group_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
-    """What ``place`` lacks by what Auto Scaling showed; the reason is the newest launch's, if that one failed."""
+    """What ``place`` lacks by what Auto Scaling showed; the reason is that of the newest launch that failed."""
     group = seen.group
     if group is None:
         return NOTHING
@@ -24,9 +26,9 @@ def group_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
     missing = wanted - there - _on_the_way(group, seen, now)
     if missing <= 0:
         return NOTHING
-    ended = _last_ended(group)
-    if ended is not None and ended.has_failed:
-        return Shortage(missing, f"Auto Scaling says: {one_line(ended.words)}", _advice(place))
+    failed = _failed(group, now)
+    if failed is not None:
+        return Shortage(missing, f"Auto Scaling says: {one_line(failed.words)}", _advice(place))
     return Shortage(
         missing,
         f"{there} of {wanted} nodes are in service, Auto Scaling wants {group.desired} and gives no reason",
@@ -44,16 +46,19 @@ def _on_the_way(group: ScalingGroup, seen: Seen, now: datetime) -> int:
         and member.instance_id in launched
         and now - launched[member.instance_id] < GRACE
     )
-    ended = _last_ended(group)
-    if ended is not None and ended.has_failed:
+    if _failed(group, now) is not None:
         # The next attempt has begun and most likely fails too: counted as hope, the figure would come and go with it.
         return booting
     begun = sum(1 for launch in group.launches if not launch.is_over and now - launch.started_at < GRACE)
     return max(booting, begun)
 
 
-def _last_ended(group: ScalingGroup) -> Activity | None:
-    return next((launch for launch in group.launches if launch.is_over), None)
+def _failed(group: ScalingGroup, now: datetime) -> Activity | None:
+    # Not only the last one: of several nodes that were launched together some may have failed.
+    return next(
+        (each for each in group.launches if each.has_failed and now - each.started_at < _STILL_TRUE),
+        None,
+    )
 
 
 def _advice(place: Place) -> str:

@@ -19,15 +19,18 @@ SCHEMA: Final = 1
 KIND: Final = "capacity"
 
 
-def event(look: Look, now: datetime, interrupted: Sequence[str] = ()) -> dict[str, Any] | None:
+def event(
+    look: Look, now: datetime, *, interruptions: int = 0, interrupted: Sequence[str] = ()
+) -> dict[str, Any] | None:
     """The event of a fleet; None when it could not be seen, for what is not known is absent.
 
-    ``interrupted`` are the instances that EC2 has just said that it takes back.
+    ``interruptions`` are counted by this event; ``interrupted`` are the instances that EC2 said lately that it takes
+    back.
     """
     if look.assessment is None:
         return None
     place, minute = look.place, now.replace(second=0, microsecond=0)
-    figures = _figures(look.assessment, interrupted)
+    figures = _figures(look.assessment, interruptions)
     return {
         "_aws": {
             "Timestamp": int(minute.timestamp()) * 1000,
@@ -56,14 +59,14 @@ def event(look: Look, now: datetime, interrupted: Sequence[str] = ()) -> dict[st
     }
 
 
-def _figures(assessment: Assessment, interrupted: Sequence[str]) -> dict[MetricSpec, int | float]:
+def _figures(assessment: Assessment, interruptions: int) -> dict[MetricSpec, int | float]:
     figures = {
         metrics.RESERVED_INSTANCES: assessment.reserved,
         metrics.UNUSED_RESERVED_INSTANCES: assessment.unused,
         metrics.UNUSED_RESERVATION_USD_PER_HOUR: assessment.unused_usd_per_hour,
         metrics.MISSING_NODES: assessment.missing,
         metrics.CAPACITY_BLOCK_MINUTES_LEFT: assessment.block_minutes_left,
-        metrics.SPOT_INTERRUPTIONS: len(interrupted) or None,
+        metrics.SPOT_INTERRUPTIONS: interruptions or None,
     }
     return {spec: value for spec, value in figures.items() if value is not None}
 

@@ -6,6 +6,7 @@ Importing this module reads no environment variable and calls nothing.
 import json
 import sys
 from collections import deque
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -22,8 +23,23 @@ from lambdas.shared.observability import emit, logger
 FUNCTION: Final = "capacity-watch"
 # A deployment may replace a fleet's resources and leave this function as it is.
 PLACES_LAST: Final = timedelta(minutes=10)
-# EventBridge may deliver an event twice, mostly to the same instance of a function within moments.
-_SEEN: Final = deque[str](maxlen=256)
+# How long the events of a fleet name the instances that EC2 takes back: until the alarm's ticket has been written.
+NAMED_FOR: Final = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """An interruption that was counted."""
+
+    event_id: str
+    fleet: str
+    instance_id: str
+    at: datetime
+
+
+# EventBridge may deliver an event twice, mostly within moments and to the same instance of a function. Another
+# instance counts it again, and does not name it later: the alarm looks at the greatest value, and is the same.
+_WARNED: Final = deque[Warned](maxlen=256)
 
 
 class NotSeenError(Exception):
@@ -40,27 +56,31 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     log.clear_state()
     log.append_keys(request_id=context.aws_request_id)
     is_warning = event.get("detail-type") == SPOT_WARNING
-    if is_warning and event.get("id") in _SEEN:
+    if is_warning and any(warned.event_id == event.get("id") for warned in _WARNED):
         return {"looked_at": []}
     now = datetime.now(UTC)
     asked = wake(event, _places(int(now.timestamp() // PLACES_LAST.total_seconds())), _world().nodes)
     looks = service.look(_world(), asked.places, now)
+    if is_warning:
+        _remember(event, looks, now)
     for look in looks:
-        _write(events.event(look, now, asked.interrupted))
+        named = [w.instance_id for w in _WARNED if w.fleet == look.place.fleet and now - w.at < NAMED_FOR]
+        _write(events.event(look, now, interruptions=len(asked.interrupted), interrupted=named))
     problems = [problem for look in looks for problem in look.problems]
     for problem in problems:
         log.error("not done", problem=problem)
     emit(CAPACITY_WATCH_PROBLEMS, len(problems), _settings().environment)
-    if is_warning:
-        _remember(event, looks)
     return {"looked_at": [look.place.fleet for look in looks], "problems": problems}
 
 
-def _remember(event: dict[str, Any], looks: list[service.Look]) -> None:
+def _remember(event: dict[str, Any], looks: list[service.Look], now: datetime) -> None:
+    instance_id = str(event["detail"]["instance-id"])
     # The clock does not come back to a warning as it does to everything else: Lambda has to.
     if any(look.assessment is None for look in looks):
-        raise NotSeenError(f"the fleet of interrupted instance {event['detail']['instance-id']} could not be looked at")
-    _SEEN.append(str(event.get("id")))
+        raise NotSeenError(
+            f"the fleet of interrupted instance {instance_id} could not be looked at: {looks[0].problems}"
+        )
+    _WARNED.extend(Warned(str(event.get("id")), look.place.fleet, instance_id, now) for look in looks)
 
 
 def _write(event: dict[str, Any] | None) -> None:

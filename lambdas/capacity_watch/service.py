@@ -41,14 +41,21 @@ def _look_at(world: World, place: Place, now: datetime) -> Look:
     except Exception as error:
         # Whatever it is, the other fleets are looked at.
         return Look(place, problems=(_problem(place, error),))
-    problems = []
-    for put_in_order in (_join, _keep):
-        try:
-            put_in_order(world, place, seen, now)
-        except Exception as error:
-            # What could be seen is said all the same.
-            problems.append(_problem(place, error))
-    return Look(place, seen.reservations, assess(place, seen, now), tuple(problems))
+    # What could be seen is said, whatever becomes of the rest.
+    return Look(place, seen.reservations, assess(place, seen, now), _put_in_order(world, place, seen, now))
+
+
+def _put_in_order(world: World, place: Place, seen: Seen, now: datetime) -> tuple[str, ...]:
+    try:
+        # In this order: nodes that are launched before they can find the reservation are paid for beside it.
+        if place.own_group:
+            world.reservations.join(place, seen.reservations)
+        vcpus = vcpus_to_keep(place, seen, now)
+        if vcpus is not None:
+            world.batches.keep(place, vcpus)
+    except Exception as error:
+        return (_problem(place, error),)
+    return ()
 
 
 def _see(world: World, place: Place, now: datetime) -> Seen:
@@ -62,17 +69,6 @@ def _see(world: World, place: Place, now: datetime) -> Seen:
         return seen
     held = sum(each.total for each in seen.reservations if standing(each, now) is Standing.USABLE)
     return seen if held >= place.nodes else replace(seen, stack=world.stacks.of(place))
-
-
-def _join(world: World, place: Place, seen: Seen, _: datetime) -> None:
-    if place.own_group:
-        world.reservations.join(place, seen.reservations)
-
-
-def _keep(world: World, place: Place, seen: Seen, now: datetime) -> None:
-    vcpus = vcpus_to_keep(place, seen, now)
-    if vcpus is not None:
-        world.batches.keep(place, vcpus)
 
 
 def _problem(place: Place, error: Exception) -> str:

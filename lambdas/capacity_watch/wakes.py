@@ -27,7 +27,7 @@ def wake(event: Mapping[str, Any], places: Sequence[Place], nodes: Nodes) -> Wak
         case kind if kind == SPOT_WARNING:
             return _interrupted(str(detail["instance-id"]), places, nodes)
         case kind if kind == QUEUE_BLOCKED:
-            return Wake(tuple(place for place in places if place.queue in event.get("resources", ())))
+            return Wake(tuple(place for place in places if place.queue == detail["jobQueue"]))
         case kind if kind == LAUNCH_FAILED:
             return Wake(tuple(p for p in places if p.auto_scaling_group == detail["AutoScalingGroupName"]))
     return Wake(tuple(places))

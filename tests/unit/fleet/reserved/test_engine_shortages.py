@@ -115,6 +115,17 @@ def test_the_next_attempt_after_a_failure_is_no_reason_to_hope() -> None:
     assert lacks.nodes == 3
 
 
+def test_of_several_launches_the_one_that_failed_gives_the_reason_for_an_hour() -> None:
+    launched = Activity(NOW - MINUTE, is_over=True)
+
+    def reason(minutes: int) -> str:
+        failed = Activity(NOW - minutes * MINUTE, is_over=True, has_failed=True, words=ICE)
+        return str(group_shortage(endpoint(), Seen(group=group(3, launched, failed)), NOW).reason)
+
+    assert reason(59) == f"Auto Scaling says: {ICE}"
+    assert "gives no reason" in reason(60)
+
+
 @pytest.mark.parametrize(("minutes", "missing"), [(0, 0), (14, 0), (15, 1)])
 def test_a_launch_has_a_quarter_of_an_hour(minutes: int, missing: int) -> None:
     begun = Activity(NOW - minutes * MINUTE, is_over=False)

@@ -16,7 +16,7 @@ def deploy(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         monkeypatch.setenv("FLEETS", json.dumps([each.fleet for each in places]))
         for cached in (handler._settings, handler._places, handler._world):
             cached.cache_clear()
-        handler._SEEN.clear()
+        handler._WARNED.clear()
         monkeypatch.setattr(adapters, "world", account.world)
         monkeypatch.setattr(adapters, "read_places", lambda _: places)
         return Deployed(account, places, capsys)

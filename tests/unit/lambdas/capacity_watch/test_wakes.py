@@ -47,6 +47,18 @@ def test_the_clocks_look_does_not_say_that_there_were_no_interruptions(deploy: D
     assert all(metrics.SPOT_INTERRUPTIONS.name not in event for event in deployed.capacity.values())
 
 
+def test_the_next_looks_still_name_what_was_taken_back_and_do_not_count_it_again(deploy: Deploy) -> None:
+    deployed = deploy(spot_account(), *spot_fleets())
+    deployed.invoke(warning("i-1"))
+
+    deployed.invoke()
+
+    chat, other = deployed.capacity["chat"], deployed.capacity["other"]
+    assert chat["reason"] == "EC2 takes back i-1 (Spot)"
+    assert "reason" not in other
+    assert all(metrics.SPOT_INTERRUPTIONS.name not in event for event in (chat, other))
+
+
 @pytest.mark.parametrize("instance_id", ["i-3", "i-of-somebody-else"])
 def test_an_interruption_elsewhere_is_nobodys_business(deploy: Deploy, instance_id: str) -> None:
     deployed = deploy(spot_account(), *spot_fleets())
