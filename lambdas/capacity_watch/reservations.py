@@ -83,7 +83,8 @@ def _reservation(entry: dict[str, Any]) -> Reservation:
         arn=entry["CapacityReservationArn"],
         state=entry["State"],
         instance_type=entry["InstanceType"],
-        zone=entry["AvailabilityZone"],
+        # A future-dated one may not lie anywhere yet.
+        zone=entry.get("AvailabilityZone", ""),
         total=entry["TotalInstanceCount"],
         available=entry["AvailableInstanceCount"],
         is_block=entry.get("ReservationType") == "capacity-block",
