@@ -1,6 +1,6 @@
 """What a block was worth: its hours, its utilization, its dollars, and the dollars that bought nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -25,7 +25,8 @@ class NodeMinutes:
 class PostMortem:
     """``unmeasured_usd`` is the price of instance-minutes that no agent reported: not delivered, not booted or blind.
 
-    It is neither useful nor known to be wasted, so it stands beside both. Percent are of instance-minutes.
+    It is neither useful nor known to be wasted, so it stands beside both. Percent are of instance-minutes, extensions
+    included; ``usd_per_instance_hour`` is the mean over the block and its extensions, which have prices of their own.
     """
 
     fee_usd: float
@@ -37,19 +38,20 @@ class PostMortem:
     unmeasured_usd: float
 
 
-def post_mortem(offering: Offering, nodes: Iterable[NodeMinutes]) -> PostMortem:
-    """The account of a block that was bought as ``offering``."""
+def post_mortem(paid: Sequence[Offering], nodes: Iterable[NodeMinutes]) -> PostMortem:
+    """The account of a block: ``paid`` is the offering that it was bought as, and each of its extensions."""
     seen = tuple(nodes)
-    minutes = offering.instances * (offering.duration / timedelta(minutes=1))
+    minutes = sum(part.instances * (part.duration / timedelta(minutes=1)) for part in paid)
+    fee_usd = sum(part.fee_usd for part in paid)
     measured = sum(node.measured for node in seen)
     weighted = [(node.utilization_percent, node.running) for node in seen if node.utilization_percent is not None]
     weight = sum(running for _, running in weighted)
     return PostMortem(
-        fee_usd=offering.fee_usd,
-        usd_per_instance_hour=offering.usd_per_instance_hour,
+        fee_usd=fee_usd,
+        usd_per_instance_hour=60 * fee_usd / minutes,
         measured_percent=100 * measured / minutes,
         running_percent=100 * sum(node.running for node in seen) / minutes,
         utilization_percent=sum(percent * running for percent, running in weighted) / weight if weight else None,
         wasted_usd=sum(node.wasted_usd for node in seen),
-        unmeasured_usd=max(0.0, minutes - measured) * offering.usd_per_instance_hour / 60,
+        unmeasured_usd=max(0.0, minutes - measured) * fee_usd / minutes,
     )

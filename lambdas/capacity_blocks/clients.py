@@ -31,6 +31,9 @@ class Ec2Client(Protocol):
     def describe_capacity_block_extension_offerings(self, **request: object) -> dict[str, Any]:
         """DescribeCapacityBlockExtensionOfferings."""
 
+    def describe_capacity_block_extension_history(self, **request: object) -> dict[str, Any]:
+        """DescribeCapacityBlockExtensionHistory."""
+
 
 class BatchClient(Protocol):
     """Batch."""

@@ -20,6 +20,7 @@ EXTENSION: Final = timedelta(days=1)
 _FIRST_SERVER_ERROR: Final = 500
 _PAGES: Final = 20
 _USABLE: Final = "active"
+_PAID: Final = "payment-succeeded"
 # States in which EC2 still shows a reservation that will not come, or not come back.
 _GONE: Final = frozenset({"cancelled", "failed", "payment-failed", "unsupported"})
 
@@ -93,6 +94,12 @@ class Ec2Market:
             CapacityReservationId=reservation_id,
         )
         return tuple(map(_extension, answer.get("CapacityBlockExtensionOfferings", [])))
+
+    def extended(self, reservation_id: str) -> tuple[Offering, ...]:
+        """The extensions that were paid for, in the order of time."""
+        answer = self._reader.describe_capacity_block_extension_history(CapacityReservationIds=[reservation_id])
+        paid = (each for each in answer["CapacityBlockExtensions"] if each["CapacityBlockExtensionStatus"] == _PAID)
+        return tuple(sorted(map(_extension, paid), key=lambda extension: extension.start))
 
     def _reservations(self, **what: object) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self._reader.describe_capacity_reservations(**what)["CapacityReservations"]

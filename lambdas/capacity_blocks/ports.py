@@ -102,6 +102,10 @@ class Market(Protocol):
         """What EC2 offers to extend it by; buying one is a request of its own."""
         ...
 
+    def extended(self, reservation_id: str) -> tuple[Offering, ...]:
+        """The extensions that were paid for, whoever bought them."""
+        ...
+
 
 class Fleets(Protocol):
     """What a fleet can be told. Each may be told twice."""

@@ -1,13 +1,13 @@
 """What people are told of a block: a subject and a body each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from fleet.blocks import offering
 from fleet.blocks import post_mortem as accounts
 from fleet.blocks.life import Block
 from fleet.blocks.offering import Offering
-from fleet.blocks.post_mortem import NodeMinutes
+from fleet.blocks.post_mortem import NodeMinutes, PostMortem
 from fleet.blocks.purchase import Request
 
 Text = tuple[str, str]
@@ -51,11 +51,11 @@ def extension(block: Block, offers: Iterable[Offering]) -> Text:
     return subject, "\n".join(lines) if lines else "EC2 offers no extension now."
 
 
-def post_mortem(request: Request, block: Block, nodes: Iterable[NodeMinutes]) -> Text:
-    """What the block was worth."""
-    if request.is_adopted:
-        return _unpriced(request, block, nodes)
-    account = accounts.post_mortem(request.offering, nodes)
+def post_mortem(request: Request, block: Block, paid: Sequence[Offering], nodes: Iterable[NodeMinutes]) -> Text:
+    """What the block was worth; ``paid`` is what was bought, extensions included."""
+    account = accounts.post_mortem(paid, nodes)
+    if not account.fee_usd:
+        return _unpriced(request, block, account)
     used = "not measured" if account.utilization_percent is None else f"{account.utilization_percent:.1f} %"
     subject = f"{block.fleet}: Capacity Block {block.reservation_id} is over; ${account.wasted_usd:,.2f} were wasted"
     body = (
@@ -68,13 +68,13 @@ def post_mortem(request: Request, block: Block, nodes: Iterable[NodeMinutes]) ->
     return subject, body
 
 
-def _unpriced(request: Request, block: Block, nodes: Iterable[NodeMinutes]) -> Text:
-    # Bought elsewhere: what was paid is not known here, and a part of an unknown price would be made up.
-    account = accounts.post_mortem(request.offering, nodes)
+def _unpriced(request: Request, block: Block, account: PostMortem) -> Text:
+    # What was paid is not known here, and a part of an unknown price would be made up.
+    why = "it was bought elsewhere" if request.is_adopted else "EC2 does not show what its extension cost"
     used = "not measured" if account.utilization_percent is None else f"{account.utilization_percent:.1f} %"
     subject = f"{block.fleet}: Capacity Block {block.reservation_id} is over"
     body = (
-        "Paid: not known, it was bought elsewhere\n"
+        f"Paid: not known, {why}\n"
         f"Measured: {account.measured_percent:.1f} % of its instance-minutes\n"
         f"Jobs ran in {account.running_percent:.1f} % of them\n"
         f"Utilization while jobs ran: {used}\n"

@@ -137,10 +137,30 @@ def _live(world: World, record: Record, now: datetime) -> None:
     if ANNOUNCED not in record.done and not request.is_adopted:
         world.people.tell(f"{block.reservation_id}:{ANNOUNCED}", *reports.bought(request))
         record = world.store.write(replace(record, done=record.done | {ANNOUNCED}))
+    _take_steps(world, record, block, now)
+
+
+def _take_steps(world: World, record: Record, block: Block, now: datetime) -> None:
+    failures: list[Exception] = []
     for step in due(block, record.done, now):
-        is_done = _touch(world, step, block) if step in _TOUCH_THE_FLEET else _tell(world, step, request, block, now)
+        if failures and step is Step.POST_MORTEM:
+            # Nothing is done for the block after it.
+            break
+        try:
+            is_done = _take(world, step, record.request, block, now)
+        except Exception as error:
+            # It is tried again at the next look, and holds no other step back: a checkpoint does not wait for a size.
+            failures.append(error)
+            continue
         if is_done and step not in KEPT_UP:
             record = world.store.write(replace(record, done=record.done | {key(step, block)}))
+    if failures:
+        raise failures[0]
+
+
+def _take(world: World, step: Step, request: Request, block: Block, now: datetime) -> bool:
+    """Take a step; whether it need not be taken again."""
+    return _touch(world, step, block) if step in _TOUCH_THE_FLEET else _tell(world, step, request, block, now)
 
 
 def _touch(world: World, step: Step, block: Block) -> bool:
@@ -166,11 +186,19 @@ def _touch(world: World, step: Step, block: Block) -> bool:
 def _tell(world: World, step: Step, request: Request, block: Block, now: datetime) -> bool:
     """Take a step that says something to people, once by block and step."""
     if step is Step.POST_MORTEM:
-        text = reports.post_mortem(request, block, _measured(world, block, now))
+        text = reports.post_mortem(request, block, _paid(world, request, block), _measured(world, block, now))
     else:
         text = reports.extension(block, world.market.extensions(block.reservation_id))
     world.people.tell(f"{block.reservation_id}:{key(step, block)}", *text)
     return True
+
+
+def _paid(world: World, request: Request, block: Block) -> tuple[Offering, ...]:
+    """What was bought, extensions included; as one offering without a fee where the fee is not known."""
+    parts = (request.offering, *world.market.extended(block.reservation_id))
+    if request.is_adopted or parts[-1].end < block.end:
+        return (replace(request.offering, start=block.start, end=block.end, fee_usd=0.0),)
+    return parts
 
 
 def _measured(world: World, block: Block, now: datetime) -> tuple[NodeMinutes, ...]:

@@ -27,6 +27,7 @@ def allow_engine(
         "ec2:DescribeCapacityReservations",
         "ec2:DescribeCapacityBlockOfferings",
         "ec2:DescribeCapacityBlockExtensionOfferings",
+        "ec2:DescribeCapacityBlockExtensionHistory",
         "logs:GetQueryResults",
         "logs:StopQuery",
     ]

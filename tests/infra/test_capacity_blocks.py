@@ -68,6 +68,7 @@ OWN_FLEETS = [
     ),
 ]
 READING = [
+    "ec2:DescribeCapacityBlockExtensionHistory",
     "ec2:DescribeCapacityBlockExtensionOfferings",
     "ec2:DescribeCapacityBlockOfferings",
     "ec2:DescribeCapacityReservations",

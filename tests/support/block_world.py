@@ -88,7 +88,8 @@ class FakeMarket:
     delivery_delay: timedelta = timedelta(0)
     purchases: dict[str, list[datetime]] = field(default_factory=dict)
     blocks: dict[str, Offering] = field(default_factory=dict)
-    extended: timedelta = timedelta(0)
+    longer: timedelta = timedelta(0)
+    extension_fee_usd: float | None = None
 
     def purchase(self, request: Request) -> str:
         self.trouble.maybe_crash()
@@ -114,7 +115,7 @@ class FakeMarket:
         if offering is None:
             return None
         delivered = self.clock() >= offering.start + self.delivery_delay
-        end = offering.end + self.extended
+        end = offering.end + self.longer
         return Block(reservation_id, fleet, offering.instances, offering.start, end, delivered)
 
     def offering(self, search: Search, offering_id: str) -> Offering | None:
@@ -122,6 +123,14 @@ class FakeMarket:
 
     def extensions(self, reservation_id: str) -> tuple[Offering, ...]:
         return ()
+
+    def extended(self, reservation_id: str) -> tuple[Offering, ...]:
+        """The extension by ``longer``, where EC2 shows its fee."""
+        offering = self.blocks[reservation_id]
+        if self.extension_fee_usd is None:
+            return ()
+        start, end = offering.end, offering.end + self.longer
+        return (replace(offering, start=start, end=end, fee_usd=self.extension_fee_usd),)
 
 
 @dataclass

@@ -32,7 +32,7 @@ def test_the_account_keeps_what_was_not_measured_apart_from_what_was_wasted() ->
     # 2 x 1440 = 2880 instance-minutes, of which 1000 + 800 = 1800 were measured: 62.5 %. Jobs ran in 600 + 400.
     nodes = [NodeMinutes("i-1", 1000, 600, 40.0, 120.0), NodeMinutes("i-2", 800, 400, 20.0, 200.0)]
 
-    account = post_mortem(TRN2, nodes)
+    account = post_mortem([TRN2], nodes)
 
     assert account.measured_percent == pytest.approx(62.5)
     assert account.running_percent == pytest.approx(100 * 1000 / 2880)
@@ -44,8 +44,21 @@ def test_the_account_keeps_what_was_not_measured_apart_from_what_was_wasted() ->
 
 
 def test_without_a_measured_minute_utilization_is_unknown_and_nothing_is_called_wasted() -> None:
-    account = post_mortem(TRN2, [])
+    account = post_mortem([TRN2], [])
 
     assert account.utilization_percent is None
     assert account.wasted_usd == 0
     assert account.unmeasured_usd == pytest.approx(1700.0)
+
+
+def test_an_extension_is_paid_for_at_its_own_price() -> None:
+    # 24 h for 1,700 USD and 12 h more for 1,180: 2 x 2160 = 4320 instance-minutes for 2,880 USD, 40 USD an hour.
+    longer = replace(TRN2, start=TRN2.end, end=TRN2.end + timedelta(hours=12), fee_usd=1180.0)
+
+    account = post_mortem([TRN2, longer], [NodeMinutes("i-1", 2160, 2160, 40.0, 0.0)])
+
+    assert account.fee_usd == pytest.approx(2880.0)
+    assert account.usd_per_instance_hour == pytest.approx(40.0)
+    assert account.measured_percent == pytest.approx(50.0)
+    # The other node's 2160 minutes at 40 / 60
+    assert account.unmeasured_usd == pytest.approx(1440.0)

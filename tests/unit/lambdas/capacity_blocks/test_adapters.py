@@ -119,7 +119,7 @@ def test_a_purchase_that_times_out_is_unanswered() -> None:
             raise ReadTimeoutError(endpoint_url="ec2")
 
         describe_capacity_reservations = describe_capacity_block_extension_offerings = purchase_capacity_block
-        describe_capacity_block_offerings = purchase_capacity_block
+        describe_capacity_block_offerings = describe_capacity_block_extension_history = purchase_capacity_block
 
     with pytest.raises(PurchaseUnansweredError):
         Ec2Market(Silent(), Silent()).purchase(APPROVED)
@@ -141,3 +141,30 @@ def test_a_block_is_as_ec2_describes_it(stubbed: Callable[[str], tuple[Any, Stub
     assert active == expected
     assert failed is None
     assert unknown is None
+
+
+def test_only_extensions_that_were_paid_for_count(stubbed: Callable[[str], tuple[Any, Stubber]]) -> None:
+    client, stubber = stubbed("ec2")
+    end = ASKED.offering.end
+    first, second, refused = (
+        {
+            "CapacityBlockExtensionOfferingId": f"cbe-{number}",
+            "InstanceType": "trn2.48xlarge",
+            "InstanceCount": 2,
+            "AvailabilityZone": "us-east-2a",
+            "CapacityBlockExtensionStatus": status,
+            "CapacityBlockExtensionStartDate": end + timedelta(days=number - 1),
+            "CapacityBlockExtensionEndDate": end + timedelta(days=number),
+            "UpfrontFee": "1800.50",
+        }
+        for number, status in ((1, "payment-succeeded"), (2, "payment-succeeded"), (3, "payment-failed"))
+    )
+    stubber.add_response(
+        "describe_capacity_block_extension_history",
+        {"CapacityBlockExtensions": [refused, second, first]},
+        {"CapacityReservationIds": ["cr-0123456789abcdef0"]},
+    )
+
+    extensions = Ec2Market(client, client).extended("cr-0123456789abcdef0")
+
+    assert [(each.offering_id, each.fee_usd) for each in extensions] == [("cbe-1", 1800.5), ("cbe-2", 1800.5)]

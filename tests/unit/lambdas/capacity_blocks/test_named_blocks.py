@@ -121,3 +121,24 @@ def test_a_post_mortem_waits_an_hour_for_the_log_and_then_says_that_nothing_was_
     assert at(here, END + timedelta(hours=1)) == []
     assert any("post-mortem" in key for key in here.people.told)
     assert at(here, END + timedelta(hours=2)) == []
+
+
+def bought_and_extended(fee_usd: float | None) -> str:
+    """The post-mortem of a block of 24 hours for 1,700 USD that was extended by a day."""
+    here = world("cr-later")
+    bought = purchase.bought(
+        replace(block_world.request(OFFER.start, 24), status=Status.PURCHASING, claimed_at=BEGIN), "cr-later"
+    )
+    here.store.records["r1"] = Record(bought, version=1)
+    here.market.longer, here.market.extension_fee_usd = timedelta(days=1), fee_usd
+    at(here, END + timedelta(days=1))
+    return next(body for key, (_, body) in here.people.told.items() if "post-mortem" in key)
+
+
+def test_the_post_mortem_of_an_extended_block_counts_what_the_extension_cost() -> None:
+    # 1,700 + 2,140 USD for 2 instances over 48 h: 3,840 / 96
+    assert "Paid: $3,840.00, $40.00 an instance-hour" in bought_and_extended(2140.0)
+
+
+def test_an_extension_whose_fee_ec2_does_not_show_leaves_the_price_unknown() -> None:
+    assert "Paid: not known, EC2 does not show what its extension cost" in bought_and_extended(None)

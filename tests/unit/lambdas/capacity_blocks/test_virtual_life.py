@@ -65,7 +65,7 @@ class Schedule:
         while self.world.now < over:
             self._minute()
             if self.extends_at == self.world.now and self.world.market.blocks:
-                self.world.market.extended = timedelta(hours=24)
+                self.world.market.longer = timedelta(hours=24)
                 self.end += timedelta(hours=24)
                 over += timedelta(hours=24)
             self.world.now += MINUTE
