@@ -11,6 +11,7 @@ from agents.collectors.collector import Collector
 from agents.collectors.compile_cache.collector import CompileCacheCollector
 from agents.collectors.compilers import CompilerCollector
 from agents.collectors.efa.collector import EfaCollector
+from agents.collectors.gate import GateCollector
 from agents.collectors.host import machine
 from agents.collectors.host.collector import HostCollector
 from agents.collectors.instance.collector import TIMEOUT_SECONDS, NoticeCollector
@@ -62,6 +63,7 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
     spool_directory, boot = Path(config.spool_directory), boot_id(proc)
     return (
         MarkerCollector(run_directory),
+        GateCollector(run_directory, boot, BootMemory(spool_directory / "gate.json", boot)),
         CompilerCollector(proc),
         CompileCacheCollector(config.compile_cache, proc, config.compile_logs),
         JobCollector(run_directory / "jobs", proc),

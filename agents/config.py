@@ -29,6 +29,18 @@ class PrometheusConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     address: Text = "127.0.0.1"
 
 
+class GateConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the health gate asks for beyond the instance type's own figures.
+
+    ``efa_interfaces`` is 0 where the fleet does not use EFA; ``driver`` and ``tools`` are the beginnings of versions,
+    empty for any.
+    """
+
+    efa_interfaces: Annotated[int, msgspec.Meta(ge=0)] = 0
+    driver: str = ""
+    tools: str = ""
+
+
 class OtlpConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Series by core to an OTLP endpoint; none without it.
 
@@ -72,6 +84,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     statsd_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8125
     instance_metadata: str = "http://169.254.169.254/latest"
     log_group: Text
+    gate: GateConfig = GateConfig()
     prometheus: PrometheusConfig | None = None
     otlp: OtlpConfig | None = None
 

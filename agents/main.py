@@ -100,6 +100,39 @@ def status(
     raise typer.Exit(answer.exit_code)
 
 
+@app.command()
+def gate(
+    config: Annotated[Path, typer.Option(help="the agent's JSON configuration")],
+    outputs: Annotated[Path, typer.Option(help="folder with the outputs of the tools")] = Path(
+        "/run/neuron-fleet/gate.outputs"
+    ),
+    root: Annotated[Path, typer.Option(help="the system whose packages are looked at")] = Path("/"),
+    ranks: Annotated[
+        bool, typer.Option("--ranks", help="print the number of logical cores, and judge nothing")
+    ] = False,
+) -> None:
+    """Judge whether this node may be given a job, and leave the verdict for the boot and for the agent.
+
+    Exit 0: it passed; 1: it failed; 2: there is nothing to judge it by.
+    """
+    # Only at boot: a running agent does without.
+    from agents.gate import run as health_gate  # noqa: PLC0415 - see above
+
+    try:
+        configuration = read_config(config)
+        if ranks:
+            typer.echo(health_gate.ranks(configuration))
+            return
+        found = health_gate.judge(configuration, outputs, root, SystemClock().now())
+    except (ConfigError, health_gate.GateError, OSError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from error
+    for finding in found.findings:
+        typer.echo(f"{finding.outcome.value:6} {finding.check}: {finding.detail}")
+    if not found.passed:
+        raise typer.Exit(1)
+
+
 def run(
     config: AgentConfig,
     clock: Clock,

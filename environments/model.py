@@ -51,6 +51,17 @@ class FleetAlarms(_Model):
     hbm_percent: Annotated[float, Field(gt=0, le=100)] = 95.0
 
 
+class Gate(_Model):
+    """What a node must show before it is given a job, beyond the devices, memory and EFA of its type."""
+
+    required: bool = True
+    """Whether a node that fails is kept from joining. Without it the node joins, and only says what failed."""
+    driver: Annotated[str, Field(pattern=r"^\d{1,3}(\.\d{1,5}){1,3}$")] | None = None
+    """Beginning of the Neuron driver's version, ``"2.25"``. Default: any."""
+    tools: Annotated[str, Field(pattern=r"^\d{1,3}(\.\d{1,5}){1,3}$")] | None = None
+    """Beginning of the Neuron tools' version. Default: any."""
+
+
 class _Fleet(_Model):
     name: Name
     owner: str
@@ -82,6 +93,7 @@ class _Fleet(_Model):
     """Tensor-engine utilization that the fleet's owner calls good; waste is measured against it."""
     reports_flops: bool = True
     """Whether the node's neuron-monitor reports FLOP/s; old tools do not, and core utilization takes its place."""
+    gate: Gate = Gate()
     alarms: FleetAlarms = FleetAlarms()
 
 

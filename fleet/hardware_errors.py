@@ -84,6 +84,8 @@ HBM_REPAIRABLE: Final = HardwareError(
 EXECUTION_HARDWARE: Final = HardwareError(
     "execution-hardware", Action.REBOOT, "executions failed for the hardware, cause not named"
 )
+# What exactly is missing the gate says in words; whatever it is, no job is placed on the node.
+HEALTH_GATE: Final = HardwareError("health-gate", Action.REPLACE, "the node failed its health gate at boot")
 # A newer runtime may log kinds that nobody has listed here; what it asks for is still to be done.
 UNLISTED: Final = HardwareError("unlisted", Action.NONE, "the kernel log names an error that is not listed here")
 
@@ -95,6 +97,7 @@ ERRORS: Final = (
     DMA_ABORT,
     HBM_REPAIRABLE,
     EXECUTION_HARDWARE,
+    HEALTH_GATE,
     UNLISTED,
 )
 

@@ -22,6 +22,7 @@ class Source(StrEnum):
     SYSFS_ECC = "sysfs-ecc"
     MONITOR_ECC = "monitor-ecc"
     EXECUTIONS = "executions"
+    HEALTH_GATE = "health-gate"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Final
 
 from agents.collectors.collector import Contribution, Request
 
-_PACKAGE: Final = "aws-neuronx-tools"
+TOOLS: Final = "aws-neuronx-tools"
 # A monitor from elsewhere is not the package's, whatever is installed beside it.
 _HOME: Final = Path("/opt/aws/neuron")
 _DPKG: Final = "var/lib/dpkg/status"
@@ -39,9 +39,23 @@ class ToolsVersion:
             return Contribution()
         changed = [_changed(path) for path in self._databases]
         if changed != self._read_at:
-            self._version = next((found for path in self._databases if (found := _version(path))), None)
+            self._version = next((found for path in self._databases if (found := _version(path, TOOLS))), None)
             self._read_at = changed
         return Contribution(event={"neuron_tools_version": self._version} if self._version else {})
+
+
+def package_version(root: Path, package: str) -> str | None:
+    """The version of ``package`` on the system below ``root``; None where no database that can be read has it."""
+    import sqlite3  # noqa: PLC0415 - as in of_rpm
+
+    for path in (_DPKG, *_RPM):
+        try:
+            found = _version(root / path, package)
+        except (OSError, sqlite3.Error):
+            continue
+        if found:
+            return found
+    return None
 
 
 def _changed(path: Path) -> int:
@@ -51,22 +65,22 @@ def _changed(path: Path) -> int:
         return 0
 
 
-def _version(path: Path) -> str | None:
+def _version(path: Path, package: str) -> str | None:
     if not path.exists():
         return None
-    return of_rpm(path) if path.suffix == ".sqlite" else of_dpkg(path)
+    return of_rpm(path, package) if path.suffix == ".sqlite" else of_dpkg(path, package)
 
 
-def of_dpkg(status: Path) -> str | None:
+def of_dpkg(status: Path, package: str = TOOLS) -> str | None:
     """The version in dpkg's status file, if the package is installed."""
     with status.open("rb") as file:
         text = "\n" + file.read(_LARGEST_STATUS).decode("utf-8", "replace")
-    _, found, rest = text.partition(f"\nPackage: {_PACKAGE}\n")
+    _, found, rest = text.partition(f"\nPackage: {package}\n")
     fields = dict(line.split(": ", 1) for line in rest.partition("\n\n")[0].splitlines() if ": " in line)
     return fields.get("Version") if found and fields.get("Status", "").endswith(" installed") else None
 
 
-def of_rpm(database: Path) -> str | None:
+def of_rpm(database: Path, package: str = TOOLS) -> str | None:
     """The version in rpm's database.
 
     Raises:
@@ -77,7 +91,7 @@ def of_rpm(database: Path) -> str | None:
     # Immutable: no lock files beside it, and no wait for a transaction that is under way.
     with closing(sqlite3.connect(f"{database.as_uri()}?immutable=1", uri=True)) as connection:
         query = "SELECT blob FROM Packages JOIN Name ON Packages.hnum = Name.hnum WHERE Name.key = ? ORDER BY Name.hnum"
-        rows = connection.execute(query, (_PACKAGE,)).fetchall()
+        rows = connection.execute(query, (package,)).fetchall()
     return _header_text(rows[-1][0], _RPM_VERSION) if rows else None
 
 

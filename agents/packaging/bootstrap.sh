@@ -157,6 +157,12 @@ roll_back() {
     fail "version $version does not start with this configuration; $before runs again" 3
 }
 
+# What the node must show before it is given a job; its verdict is no matter of the installation's.
+judge() {
+    sh "$here/gate.sh" --agent "$folder/bin/fleet-agent" --config "$config_file" --run "$root/run/neuron-fleet" ||
+        say "the health gate did not pass: see fleet-agent status" >&2
+}
+
 previous=$(readlink "$folder/current" 2>/dev/null | sed 's#^versions/##') || true
 if ! works "$new"; then build_version; fi
 check_config "$config"
@@ -164,6 +170,7 @@ check_config "$config"
 wanted=$(state "$version" "$config" "$here/$unit")
 if [ "$(state "$previous" "$config_file" "$unit_file")" = "$wanted" ] &&
     [ "$(cat "$folder/applied" 2>/dev/null)" = "$wanted" ] && systemctl is-active --quiet "$unit"; then
+    judge
     say "version $version runs; nothing to change"
     exit 0
 fi
@@ -182,4 +189,5 @@ before=$(cut -d ' ' -f 1 "$folder/before/applied" 2>/dev/null) || true
 for folder_of_old in "$folder"/versions/*; do
     case ${folder_of_old##*/} in "$version" | "$previous" | "$before") ;; *) rm -rf "$folder_of_old" ;; esac
 done
+judge
 say "version $version runs"

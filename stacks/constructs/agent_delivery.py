@@ -15,13 +15,17 @@ from constructs import Construct
 
 from environments.model import Environment, Fleet, InferenceFleet, Monitoring
 from fleet import naming
-from fleet.capacity import LaunchPlan
+from fleet.capacity import InterfaceType, LaunchPlan
 from stacks.agent_archive import archive
 
 _PACKAGING: Final = archive.ROOT / "agents" / "packaging"
 # The context key of the archive's path: tests, and who deploys to an emulator, say that there is none.
 ARCHIVE_KEY: Final = "agent-archive"
 _END: Final = "NEURON_FLEET_END"
+_ECS_WAITS: Final = """[Service]
+ExecStartPre=/bin/sh /opt/neuron-fleet/wait-for-gate.sh
+TimeoutStartSec=15min
+"""
 
 
 class AgentCode(Construct):
@@ -116,8 +120,16 @@ def agent_configuration(environment: Environment, fleet: Fleet, plan: LaunchPlan
             "source": price.source,
             "as_of": price.as_of,
         },
+        **_gate(fleet, plan),
         **_exporters(environment.monitoring),
     }
+
+
+def _gate(fleet: Fleet, plan: LaunchPlan) -> dict[str, object]:
+    efa = sum(interface.kind is not InterfaceType.INTERFACE for interface in plan.network_interfaces)
+    asked = {"efa_interfaces": efa, "driver": fleet.gate.driver, "tools": fleet.gate.tools}
+    told = {name: value for name, value in asked.items() if value}
+    return {"gate": told} if told else {}
 
 
 def _exporters(monitoring: Monitoring) -> dict[str, object]:
@@ -155,6 +167,7 @@ def _installer(environment: Environment, fleet: Fleet) -> list[str]:
     }
     unit = "neuron-fleet-install.service"
     return [
+        *(_gate_before_ecs() if fleet.gate.required else []),
         "install -d -m 0755 /opt/neuron-fleet /etc/neuron-fleet",
         _file("/etc/neuron-fleet/install.env", "".join(f"{name}={value}\n" for name, value in settings.items())),
         _file("/opt/neuron-fleet/install.sh", (_PACKAGING / "install.sh").read_text(encoding="utf-8")),
@@ -162,6 +175,15 @@ def _installer(environment: Environment, fleet: Fleet) -> list[str]:
         "systemctl daemon-reload",
         f"systemctl enable --quiet {unit}",
         f"systemctl start --no-block {unit} || echo 'neuron-fleet: {unit} does not start: no agent' >&2",
+    ]
+
+
+def _gate_before_ecs() -> list[str]:
+    """Make the ECS agent wait for the health gate: no agent of ECS, no job."""
+    return [
+        "install -d -m 0755 /opt/neuron-fleet /etc/systemd/system/ecs.service.d",
+        _file("/opt/neuron-fleet/wait-for-gate.sh", (_PACKAGING / "wait-for-gate.sh").read_text(encoding="utf-8")),
+        _file("/etc/systemd/system/ecs.service.d/neuron-fleet-gate.conf", _ECS_WAITS),
     ]
 
 

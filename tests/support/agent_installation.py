@@ -14,7 +14,18 @@ from stacks.agent_archive import archive, wheels
 PACKAGING = archive.ROOT / "agents" / "packaging"
 CONFIG = {"fleet": "pretrain"}
 # As much of an agent as the bootstrap needs: it is imported, and it reads the configuration.
-_MAIN = "import fleet, tiny\nif __name__ == '__main__':\n    print({version!r}, tiny.__file__)\n"
+# Asked by the health gate it knows two ranks, and leaves its verdict where the outputs of the tools are.
+_MAIN = """import pathlib, sys
+import fleet, tiny
+if __name__ == "__main__":
+    if sys.argv[1:2] != ["gate"]:
+        print({version!r}, tiny.__file__)
+    elif "--ranks" in sys.argv:
+        print(2)
+    else:
+        pathlib.Path(sys.argv[-1]).with_name("gate").write_text("passed\\n")
+        sys.exit({refused!r})
+"""
 _CONFIG_MODULE = """import json
 class ConfigError(ValueError): pass
 def read(path):
@@ -23,11 +34,11 @@ def read(path):
 """
 
 
-def code(version: str) -> archive.Code:
-    """An agent that prints its version, with the real packaging files."""
+def code(version: str, *, refused: bool = False) -> archive.Code:
+    """An agent that prints its version, with the real packaging files; ``refused``: its health gate fails."""
     files = {
         "agents/__init__.py": "",
-        "agents/main.py": _MAIN.format(version=version),
+        "agents/main.py": _MAIN.format(version=version, refused=refused),
         "agents/config.py": _CONFIG_MODULE,
         "fleet/__init__.py": "",
     }
@@ -65,12 +76,14 @@ def _real_pip() -> str:
     return f"import runpy, sys\nsys.path[0] = {place!r}\nrunpy.run_module('pip', run_name='__main__', alter_sys=True)\n"
 
 
-def packed(version: str, *, with_pip: bool = False, damaged: bool = False) -> bytes:
+def packed(version: str, *, with_pip: bool = False, damaged: bool = False, refused: bool = False) -> bytes:
     """An archive of ``code(version)``; a damaged one holds another wheel than its lock file allows."""
     wheel = {"tiny-1.0-py3-none-any.whl": tiny_wheel()}
     lock = wheels.lock({name: content + b"?" for name, content in wheel.items()} if damaged else wheel)
     pip = archive.zipped({"pip/__main__.py": (_real_pip() if with_pip else _QUICK_PIP).encode()})
-    return archive.pack(code(version), {**wheel, wheels.LOCK: lock.encode(), "pip-26.3-py3-none-any.whl": pip})
+    return archive.pack(
+        code(version, refused=refused), {**wheel, wheels.LOCK: lock.encode(), "pip-26.3-py3-none-any.whl": pip}
+    )
 
 
 class Machine:

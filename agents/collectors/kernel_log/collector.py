@@ -77,10 +77,11 @@ class KernelLogCollector:
         problems = list(_problems(entries))
         if lost:
             problems.append(f"the kernel log was overwritten: {lost} records were never read")
-        return Contribution(hardware_errors=tuple(_errors(entries)), problems=tuple(problems))
+        return Contribution(hardware_errors=tuple(errors_of(entries)), problems=tuple(problems))
 
 
-def _errors(entries: Counter[Entry]) -> Iterator[SeenError]:
+def errors_of(entries: Counter[Entry]) -> Iterator[SeenError]:
+    """Each kind that is known, or that asks for an action, with how often it was logged."""
     for found, count in entries.items():
         asked = kernel_action(found.action or "") or Action.NONE
         error = BY_KERNEL_NAME.get(found.kind, UNLISTED)

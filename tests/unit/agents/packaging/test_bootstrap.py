@@ -32,7 +32,7 @@ def installed(machine: Machine) -> Machine:
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash"])
-@pytest.mark.parametrize("script", ["install.sh", "bootstrap.sh"])
+@pytest.mark.parametrize("script", ["install.sh", "bootstrap.sh", "gate.sh", "wait-for-gate.sh"])
 def test_both_shells_of_the_images_understand_the_scripts(shell: str, script: str) -> None:
     assert subprocess.run([shell, "-n", str(PACKAGING / script)], check=False).returncode == 0
 
@@ -66,6 +66,25 @@ def test_pip_installs_what_the_lock_file_allows_without_an_index(machine: Machin
     (information,) = (machine.folder / "current/venv").rglob("tiny-1.0.dist-info")
     assert (information / "INSTALLER").read_text().strip() == "pip"
     assert machine.agent().startswith("one /")
+
+
+def test_an_installation_ends_with_the_health_gate_once_a_boot(installed: Machine) -> None:
+    verdict = installed.root / "run/neuron-fleet/gate"
+    assert verdict.read_text() == "passed\n"
+
+    verdict.write_text("of this boot\n")
+    installed.install()
+
+    assert verdict.read_text() == "of this boot\n"
+
+
+def test_an_agent_is_installed_whatever_the_health_gate_says(machine: Machine) -> None:
+    machine.publish(packed("one", refused=True))
+
+    run = machine.install()
+
+    assert run.returncode == 0
+    assert "the health gate did not pass" in run.stderr
 
 
 def test_the_second_run_changes_nothing(installed: Machine) -> None:
