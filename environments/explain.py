@@ -24,6 +24,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "paging": model.Paging,
     "monitoring": model.Monitoring,
     "prometheus": model.Prometheus,
+    "gate": model.Gate,
 }
 
 _DID_YOU_MEAN: Final = "did you mean "

@@ -15,9 +15,12 @@ import pytest
 from aws_cdk.assertions import Annotations, Match, Template
 
 from environments import loader
+from environments.fleet_specs import fleet_spec
+from environments.model import Fleet, Gate
+from fleet.capacity import compile_fleet
 from stacks.agent_archive import archive
 from stacks.agent_archive.archive import AgentArchiveError
-from stacks.constructs.agent_delivery import AgentCode
+from stacks.constructs.agent_delivery import AgentCode, agent_configuration, node_user_data
 from tests.support.templates import PROJECT_FOLDER, cdk_context, templates
 
 EACH = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).fleets]
@@ -101,6 +104,43 @@ def test_a_node_knows_its_cluster_also_when_the_installer_cannot_be_started(tmp_
     assert (tmp_path / "etc/ecs/ecs.config").read_text() == "ECS_CLUSTER=neuron-fleet-prod-inf2-chat\n"
     assert run.returncode == 0
     assert run.stderr.endswith("neuron-fleet: neuron-fleet-install.service does not start: no agent\n")
+
+
+def test_the_agent_of_ecs_waits_for_the_health_gate(tmp_path: Path) -> None:
+    run_user_data(tmp_path, "prod", "inf2-chat", "exit 0")
+
+    waits = (tmp_path / "etc/systemd/system/ecs.service.d/neuron-fleet-gate.conf").read_text()
+    assert waits == (
+        f"[Service]\nExecStartPre=/bin/sh {tmp_path}/opt/neuron-fleet/wait-for-gate.sh\nTimeoutStartSec=15min\n"
+    )
+    assert (tmp_path / "opt/neuron-fleet/wait-for-gate.sh").read_text() == (PACKAGING / "wait-for-gate.sh").read_text()
+
+
+def test_a_fleet_whose_gate_is_not_required_lets_every_node_join() -> None:
+    environment = loader.load("prod")
+    fleet = environment.inference_fleets[0]
+    lax = fleet.model_copy(update={"gate": Gate(required=False)})
+
+    def waits(of: Fleet) -> bool:
+        data = cdk.Stack().resolve(node_user_data(environment, of).render())
+        (part,) = (part for part in message_from_bytes(evaluated(data)).walk() if not part.is_multipart())
+        return b"wait-for-gate" in part.get_payload(decode=True)
+
+    assert waits(fleet)
+    assert not waits(lax)
+
+
+def test_the_agent_is_told_what_the_gate_asks_for() -> None:
+    environment = loader.load("prod")
+    training, inference = environment.training_fleets[0], environment.inference_fleets[0]
+    pinned = inference.model_copy(update={"gate": Gate(driver="2.25", tools="2.33")})
+
+    def told(fleet: Fleet) -> object:
+        return agent_configuration(environment, fleet, compile_fleet(fleet_spec(environment, fleet))).get("gate")
+
+    assert told(training) == {"efa_interfaces": 8}
+    assert told(inference) is None
+    assert told(pinned) == {"driver": "2.25", "tools": "2.33"}
 
 
 def synthesized(path: str) -> cdk.Stack:
