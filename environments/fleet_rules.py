@@ -1,10 +1,11 @@
-"""What must hold of a fleet's entry beyond its capacity: tags, images, and the endpoint's way in."""
+"""What must hold of a fleet's entry beyond its capacity: tags, shares, images, and the endpoint's way in."""
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
-from environments.model import Environment, Fleet, InferenceFleet
+from environments.model import Environment, Fleet, InferenceFleet, TrainingFleet
+from fleet import naming
 from fleet.diagnostics import Diagnostic, refuse, warn
 
 # EC2 user guide, tag restrictions: up to 256 letters, digits, spaces and + - = . _ : / @
@@ -19,6 +20,8 @@ def diagnose_entry(environment: Environment, fleet: Fleet) -> Iterator[Diagnosti
     """Everything of that kind, with paths relative to the fleet's entry."""
     yield from owner_is_a_tag(fleet.owner)
     yield from _image_is_near(environment, fleet)
+    if isinstance(fleet, TrainingFleet):
+        yield from _shares_differ(fleet)
     if isinstance(fleet, InferenceFleet):
         yield from _speaks_tls(environment, fleet)
         yield from _lies_in_two_zones(environment)
@@ -35,6 +38,21 @@ def owner_is_a_tag(owner: str) -> Iterator[Diagnostic]:
             "it cannot be the value of a tag",
             "use 1 to 256 letters, digits, spaces and + - = . _ : / @",
         )
+
+
+def _shares_differ(fleet: TrainingFleet) -> Iterator[Diagnostic]:
+    # AWS Batch user guide, fair-share scheduling: a share identifier has letters and digits only.
+    seen: dict[str, str] = {}
+    for owner in fleet.shares:
+        other = seen.setdefault(naming.share_identifier(owner), owner)
+        if other != owner:
+            yield refuse(
+                "share-twice",
+                f"shares.{owner}",
+                owner,
+                f"AWS Batch cannot tell {owner} from {other}: only letters and digits count",
+                "give one share to both under one name",
+            )
 
 
 def _image_is_near(environment: Environment, fleet: Fleet) -> Iterator[Diagnostic]:

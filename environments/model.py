@@ -103,6 +103,12 @@ class TrainingFleet(_Fleet):
     purpose: Literal["training"]
     availability_zone: str
     container_image: str
+    longest_job_hours: Annotated[int, Field(ge=1, le=24 * 182)] = 24 * 14
+    """A job that runs longer is ended, unless its submission asks for less."""
+    job_attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    """How often a job is started that its hosts failed; a job that fails by itself is not started again."""
+    shares: dict[str, Annotated[float, Field(ge=0.01, le=100)]] = {}
+    """What an owner gets while others wait, in even shares: 2 is twice as much. Default: 1."""
 
     @property
     def minimum_nodes(self) -> int:

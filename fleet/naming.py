@@ -46,6 +46,11 @@ def capacity_blocks_function(environment: str) -> str:
     return f"{PROJECT}-{environment}-capacity-blocks"
 
 
+def share_identifier(owner: str) -> str:
+    """The owner's share of a job queue. AWS Batch takes letters and digits only; an owner without any is ``none``."""
+    return "".join(letter for letter in owner if letter.isascii() and letter.isalnum())[:255] or "none"
+
+
 def job_log_group(environment: str) -> str:
     """Where the containers of training jobs write."""
     return f"/{PROJECT}/{environment}/jobs"

@@ -1,12 +1,18 @@
 """The nodes of one training fleet as an AWS Batch compute environment, and the queue in front of it."""
 
+from typing import Final
+
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from environments.model import TrainingFleet
+from fleet import naming
 from fleet.naming import PROJECT
 from stacks.constructs.fleet_capacity import FleetCapacity, node_image
+
+# What an owner used longer ago than a day weighs less and less.
+SHARE_MEMORY_SECONDS: Final = 24 * 3600
 
 
 class BatchFleet(Construct):
@@ -68,9 +74,30 @@ class BatchFleet(Construct):
             self,
             "Queue",
             priority=1,
+            scheduling_policy_arn=self._shares(fleet).attr_arn,
             compute_environment_order=[
                 batch.CfnJobQueue.ComputeEnvironmentOrderProperty(
                     order=1, compute_environment=self.compute_environment.attr_compute_environment_arn
                 )
             ],
+        )
+
+    def _shares(self, fleet: TrainingFleet) -> batch.CfnSchedulingPolicy:
+        """Owners that wait get the fleet in turn, by what each has used; without it the first to submit gets all."""
+        return batch.CfnSchedulingPolicy(
+            self,
+            "Shares",
+            fairshare_policy=batch.CfnSchedulingPolicy.FairsharePolicyProperty(
+                share_decay_seconds=SHARE_MEMORY_SECONDS,
+                # Nothing is kept free for owners that have no job: what is free is idle, and is paid for.
+                compute_reservation=0,
+                share_distribution=[
+                    batch.CfnSchedulingPolicy.ShareAttributesProperty(
+                        share_identifier=naming.share_identifier(owner),
+                        # Batch divides what was used by the factor: a smaller one gets more.
+                        weight_factor=round(1 / share, 4),
+                    )
+                    for owner, share in sorted(fleet.shares.items())
+                ],
+            ),
         )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from aws_cdk import Annotations, Size
+from aws_cdk import Annotations, Duration, Size
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
@@ -21,6 +21,17 @@ SHARED_MEMORY_SHARE: Final = 0.25
 LOCAL_CACHE: Final = "/var/cache/neuron-compile-cache"
 SHARED_CACHE: Final = "/mnt/neuron-compile-cache"
 RUN_DIRECTORY: Final = "/run/neuron-fleet"
+# EX_TEMPFAIL of sysexits.h: a job that saved its checkpoint because its node drains wants to be started again.
+RESUME_EXIT_CODE: Final = 75
+# The first that matches counts; what matches none is retried, so the last one ends it. Only the main node's end is
+# looked at: one that loses a peer has to say so itself, by RESUME_EXIT_CODE. Batch user guide, "Automated job retries".
+RETRIES: Final = (
+    (batch.Action.RETRY, batch.Reason.custom(on_status_reason="Host EC2*")),
+    (batch.Action.RETRY, batch.Reason.custom(on_exit_code=str(RESUME_EXIT_CODE))),
+    (batch.Action.RETRY, batch.Reason.custom(on_reason="CannotPullContainerError*")),
+    (batch.Action.RETRY, batch.Reason.custom(on_status_reason="Task failed to start*")),
+    (batch.Action.EXIT, batch.Reason.custom(on_reason="*")),
+)
 
 
 class TrainingJob(Construct):
@@ -76,6 +87,13 @@ class TrainingJob(Construct):
             containers=[batch.MultiNodeContainer(start_node=0, end_node=fleet.nodes - 1, container=container)],
             main_node=0,
             propagate_tags=True,
+            retry_attempts=fleet.job_attempts,
+            retry_strategies=[batch.RetryStrategy.of(action, reason) for action, reason in RETRIES],
+            timeout=Duration.hours(fleet.longest_job_hours),
+            # All the same: within an owner's share the first to submit comes first.
+            scheduling_priority=1,
+            # A job that waits goes on to name the definition that it was submitted with.
+            skip_deregister_on_update=True,
         )
 
 

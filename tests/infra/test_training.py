@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
+import yaml
 
 from environments import loader
-from tests.support.templates import templates
+from environments.model import Environment
+from stacks.platform import Platform
+from tests.support.templates import cdk_context, templates
 
 EACH = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).training_fleets]
 
@@ -105,3 +109,39 @@ def test_a_job_sees_the_agents_marker_files_and_cannot_change_them(environment: 
     volumes = {volume["Name"]: volume for volume in job["Volumes"]}
     assert mount["ReadOnly"] is True
     assert volumes[mount["SourceVolume"]]["Host"]["SourcePath"] == "/run/neuron-fleet"
+
+
+@pytest.mark.parametrize(("environment", "fleet"), EACH)
+def test_a_job_is_started_again_for_its_hosts_and_not_for_its_own_mistakes(environment: str, fleet: str) -> None:
+    definition = templates(environment)["training"].resource("AWS::Batch::JobDefinition", f"{fleet}/").properties
+
+    assert definition["RetryStrategy"] == {
+        "Attempts": 3,
+        "EvaluateOnExit": [
+            {"Action": "RETRY", "OnStatusReason": "Host EC2*"},
+            {"Action": "RETRY", "OnExitCode": "75"},
+            {"Action": "RETRY", "OnReason": "CannotPullContainerError*"},
+            {"Action": "RETRY", "OnStatusReason": "Task failed to start*"},
+            {"Action": "EXIT", "OnReason": "*"},
+        ],
+    }
+    # 14 days
+    assert definition["Timeout"] == {"AttemptDurationSeconds": 1209600}
+
+
+def test_owners_that_wait_get_a_fleet_by_their_shares() -> None:
+    content = yaml.safe_load((loader.FOLDER / "dev.yaml").read_text(encoding="utf-8"))
+    content["fleets"][0]["shares"] = {"research-lab": 2, "interns": 0.5}
+    app = cdk.App(context=cdk_context(), stack_traces=False)
+    platform = Platform(app, "dev", environment=Environment.model_validate(content))
+
+    (body,) = [each.template for each in platform.synth().stacks if each.hierarchical_id.endswith("training")]
+
+    (policy,) = [each for each in body["Resources"].values() if each["Type"] == "AWS::Batch::SchedulingPolicy"]
+    # A share of 2 is half the factor; letters and digits only.
+    assert policy["Properties"]["FairsharePolicy"]["ShareDistribution"] == [
+        {"ShareIdentifier": "interns", "WeightFactor": 2.0},
+        {"ShareIdentifier": "researchlab", "WeightFactor": 0.5},
+    ]
+    (queue,) = [each for each in body["Resources"].values() if each["Type"] == "AWS::Batch::JobQueue"]
+    assert "Shares" in str(queue["Properties"]["SchedulingPolicyArn"])
