@@ -2,7 +2,7 @@
 
 import typer
 
-from cli import capacity, dashboards, local, validate
+from cli import capacity, dashboards, local, plan, validate
 
 app = typer.Typer(
     name="fleet",
@@ -13,5 +13,6 @@ app = typer.Typer(
 )
 app.command(name="validate")(validate.validate)
 app.add_typer(capacity.app, name="capacity")
+app.add_typer(plan.app, name="plan")
 app.add_typer(local.app, name="local")
 app.add_typer(dashboards.app, name="dashboards")

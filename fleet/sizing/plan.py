@@ -1,7 +1,7 @@
 """Which instances hold a model, split how, and at what price: every type in a region, the cheapest hour first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from fleet.fleet_spec import MarketKind
@@ -33,6 +33,7 @@ class Wish:
     nodes: int | None = None
     """Instances of a training job; None: as few as hold it."""
     degrees: Degrees | None = None
+    """With ``nodes``, as many data-parallel copies as fill them, whatever ``degrees`` says of that."""
     lnc: int | None = None
     headroom: float = DEFAULT_HEADROOM
     markets: tuple[MarketKind, ...] = DEFAULT_MARKETS
@@ -113,6 +114,9 @@ def _try(wish: Wish, instance: InstanceType) -> list[Fit]:
         tried.append(
             check(wish.shape, wish.workload, instance, degrees, lnc=wish.lnc, headroom=wish.headroom),
         )
+        if wish.nodes is not None and tried[-1].instances not in {0, wish.nodes}:
+            unfilled = f"{degrees.world_size} cores do not fill {wish.nodes} instances"
+            tried[-1] = replace(tried[-1], reasons=(unfilled, *tried[-1].reasons))
         if tried[-1].fits:
             break
     return tried
@@ -121,7 +125,8 @@ def _try(wish: Wish, instance: InstanceType) -> list[Fit]:
 def _degrees(wish: Wish, instance: InstanceType) -> Sequence[Degrees]:
     cores = instance.logical_cores(wish.lnc)
     if wish.degrees is not None:
-        return [wish.degrees]
+        copies = (wish.nodes or 0) * cores // wish.degrees.cores_per_replica
+        return [replace(wish.degrees, data=copies) if copies else wish.degrees]
     if not isinstance(wish.workload, Training):
         return list(inference_degrees(wish.shape, instance, cores, MOST_NODES))
     counts = [wish.nodes] if wish.nodes else [1]

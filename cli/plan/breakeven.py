@@ -1,0 +1,54 @@
+"""`fleet plan breakeven`: how many runs and months until a migration has paid for itself."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.table import Table
+
+from cli.answers import CONSOLE, refuse
+from fleet.planning.breakeven import COST_FACTORS, SAVING_FACTORS, Breakeven, Migration
+from fleet.planning.breakeven import breakeven as work_out
+from fleet.planning.money import PlanError
+
+
+def breakeven(
+    migration: Annotated[float, typer.Option(help="$ that the migration costs, once.")],
+    before: Annotated[float, typer.Option(help="$ of a run before it, as `fleet plan compare` shows it.")],
+    after: Annotated[float, typer.Option(help="$ of a run after it.")],
+    per_month: Annotated[float, typer.Option(help="Runs a month.")] = 1,
+    run: Annotated[str, typer.Option(help="What a run is: a training run, a million requests, a month.")] = "run",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say when savings equal what a migration costs, and how that moves. Money is not discounted."""
+    try:
+        asked = Migration(migration, before, after, per_month)
+        answer = work_out(asked)
+    except PlanError as error:
+        refuse(error)
+    if as_json:
+        typer.echo(
+            msgspec.json.format(msgspec.json.encode({"run": run, **asdict(asked), **asdict(answer)})).decode()
+        )  # fmt: skip
+        return
+    _show(asked, answer, run)
+
+
+def _show(asked: Migration, answer: Breakeven, run: str) -> None:
+    CONSOLE.print(
+        f"${answer.saving_usd_per_run:,.2f} saved per {run} ({answer.saving_percent:.1f} %), "
+        f"${answer.saving_usd_per_year:,.2f} a year at {asked.runs_per_month:g} a month.",
+        soft_wrap=True,
+    )
+    point = answer.answer
+    CONSOLE.print(
+        f"${asked.usd:,.2f} is paid for after {point.exact_runs:.2f} of them: with number {point.runs}, "
+        f"in {point.months:.1f} months.",
+        soft_wrap=True,
+    )
+    table = Table("migration", *(f"saving x {factor:g}" for factor in SAVING_FACTORS), title="Months to break even")
+    for cost in COST_FACTORS:
+        row = [each for each in answer.sensitivity if each.cost_factor == cost]
+        table.add_row(f"${asked.usd * cost:,.0f}", *(f"{each.months:.1f} ({each.runs} runs)" for each in row))
+    CONSOLE.print(table)

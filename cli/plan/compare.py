@@ -1,0 +1,68 @@
+"""`fleet plan compare`: what measured options cost, at the prices of a document and at those of today."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.table import Table
+
+from cli.answers import CONSOLE, refuse
+from cli.plan.figures import dollars
+from cli.plan.option_text import read_options
+from fleet.planning.compare import Comparison, Outcome, Target
+from fleet.planning.compare import compare as work_out
+from fleet.planning.money import PlanError
+
+_OPTION_HELP = (
+    "key=value,...: name, type, instances, throughput (units a second of all instances together), hours or days (of a "
+    "run), price ($ an hour of an instance) with source, market, region; or usd, a plain sum. Options of one name are "
+    "phases and add up."
+)
+
+
+def compare(  # noqa: PLR0913, PLR0917 (one for each option)
+    option: Annotated[list[str], typer.Option(help=_OPTION_HELP)],
+    units: Annotated[float | None, typer.Option(help="Tokens or samples of one run.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Units a second that a fleet has to deliver.")] = None,
+    unit: Annotated[str, typer.Option(help="What throughput counts.")] = "tokens",
+    month_hours: Annotated[float, typer.Option(help="Hours of a month: 730, or 720 for 30 days.")] = 730,
+    region: Annotated[str, typer.Option(help="Of catalogue prices.")] = "us-east-2",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare options by what they cost."""
+    target = Target(units, rate, month_hours)
+    try:
+        answer = work_out(read_options(option, region), target)
+    except PlanError as error:
+        refuse(error)
+    if as_json:
+        content = {"unit": unit, **asdict(target), **asdict(answer)}
+        typer.echo(msgspec.json.format(msgspec.json.encode(content)).decode())
+        return
+    _show(answer, target, unit)
+
+
+def _show(answer: Comparison, target: Target, unit: str) -> None:
+    CONSOLE.print(_table("At the prices given", answer.given, target, unit))
+    if answer.today:
+        CONSOLE.print(_table("At the prices of the catalogue", answer.today, target, unit))
+
+
+def _table(title: str, outcomes: Sequence[Outcome], target: Target, unit: str) -> Table:
+    month = f"$/month of {target.hours_per_month:g} h"
+    columns = ("option", "$/h", month, f"$/1M {unit}", "run hours", "run $", "fleet", "fleet $/h", "saves", "price")
+    table = Table(*columns, title=title)
+    for each in outcomes:
+        table.add_row(
+            each.option,
+            *(dollars(usd) for usd in (each.usd_per_hour, each.usd_per_month, each.usd_per_million_units)),
+            "-" if each.run_hours is None else f"{each.run_hours:,.1f}",
+            dollars(each.run_usd),
+            "-" if each.fleet_instances is None else str(each.fleet_instances),
+            dollars(each.fleet_usd_per_hour),
+            "-" if each.saving_percent is None else f"{each.saving_percent:.1f} %",
+            "\n".join(each.prices) or "a plain sum",
+        )
+    return table

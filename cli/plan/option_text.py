@@ -1,0 +1,92 @@
+"""An option of `fleet plan compare` as it is typed: ``name=inf2,type=inf2.48xlarge,throughput=550,price=12.98``."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from fleet.fleet_spec import MarketKind
+from fleet.instances import UnknownInstanceTypeError, instance_type
+from fleet.planning.compare import Option, Phase, Rate
+from fleet.planning.money import PlanError
+from fleet.prices import price_for
+
+_NUMBERS: Final = frozenset({"instances", "throughput", "hours", "days", "price", "usd"})
+_WORDS: Final = frozenset({"name", "type", "source", "region", "market"})
+_DEFAULT_MARKETS: Final = (MarketKind.ON_DEMAND, MarketKind.CAPACITY_BLOCK)
+
+
+def read_options(texts: Sequence[str], region: str) -> list[Option]:
+    """The options of ``texts``; those of one name are phases of one option, in their order.
+
+    Raises:
+        PlanError: A key is unknown or doubled, a number is none, or an option has nothing to work its cost out from.
+    """
+    phases: dict[str, list[Phase]] = {}
+    for text in texts:
+        fields = _fields(text)
+        name = fields.get("name") or fields.get("type")
+        if name is None:
+            raise PlanError(f"{text}: an option needs name= or type=")
+        try:
+            phases.setdefault(name, []).append(_phase(fields, region))
+        except (PlanError, UnknownInstanceTypeError) as error:
+            raise PlanError(f"{name}: {error}") from error
+    return [Option(name, tuple(each)) for name, each in phases.items()]
+
+
+def _fields(text: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for item in text.split(","):
+        key, separator, value = (part.strip() for part in item.partition("="))
+        if not separator or not value:
+            raise PlanError(f"{text}: {item!r} is not key=value")
+        if key not in _NUMBERS | _WORDS:
+            raise PlanError(f"{text}: {key} is not known; keys are {', '.join(sorted(_NUMBERS | _WORDS))}")
+        if key in fields:
+            raise PlanError(f"{text}: {key} is there twice")
+        fields[key] = value
+    return fields
+
+
+def _phase(fields: dict[str, str], region: str) -> Phase:
+    numbers = {key: _number(key, value) for key, value in fields.items() if key in _NUMBERS}
+    if "hours" in numbers and "days" in numbers:
+        raise PlanError("hours and days: give one of them")
+    hours = numbers["days"] * 24 if "days" in numbers else numbers.get("hours")
+    if "usd" in numbers:
+        return Phase(usd=numbers["usd"], hours=hours, throughput=numbers.get("throughput"))
+    count = numbers.get("instances", 1)
+    if count != int(count):
+        raise PlanError(f"instances is {count:g}; it must be a whole number")
+    return Phase(int(count), _rates(fields, numbers.get("price"), region), numbers.get("throughput"), hours)
+
+
+def _rates(fields: dict[str, str], by_hand: float | None, region: str) -> tuple[Rate, ...]:
+    """The price by hand, then the catalogue's for the type, where there is one."""
+    rates = () if by_hand is None else (Rate(by_hand, f"by hand ({fields.get('source', 'no source named')})"),)
+    if "type" not in fields:
+        return rates
+    instance = instance_type(fields["type"])
+    place = fields.get("region", region)
+    prices = (price_for(instance, place, market) for market in _markets(fields))
+    newest = next((price for price in prices if price is not None), None)
+    if newest is not None:
+        return (*rates, Rate.of_catalogue(newest))
+    if not rates:
+        raise PlanError(f"no price of {instance.name} in {place} is known; give price= and source=")
+    return rates
+
+
+def _markets(fields: dict[str, str]) -> tuple[MarketKind, ...]:
+    if "market" not in fields:
+        return _DEFAULT_MARKETS
+    try:
+        return (MarketKind(fields["market"]),)
+    except ValueError:
+        raise PlanError(f"market is {fields['market']}; it must be {', '.join(MarketKind)}") from None
+
+
+def _number(key: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise PlanError(f"{key} is {value!r}; it must be a number") from None

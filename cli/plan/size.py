@@ -1,0 +1,110 @@
+"""`fleet plan size`: which instances hold a model, split how, with how much to spare, for how many dollars an hour."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.answers import refuse
+from cli.plan import size_answer
+from cli.plan.model import ShapeOptions, model_of
+from fleet.fleet_spec import MarketKind
+from fleet.instances import UnknownInstanceTypeError, instance_type
+from fleet.sizing.fit import DEFAULT_HEADROOM
+from fleet.sizing.parallelism import Degrees
+from fleet.sizing.plan import DEFAULT_MARKETS, Wish, make_plan
+from fleet.sizing.shape import SizingError
+from fleet.sizing.workload import Checkpointing, Dtype, Inference, Optimizer, Training, Workload
+
+# Where AWS sells inf2, trn1 and trn2 alike.
+DEFAULT_REGION = "us-east-2"
+DEFAULT_CONTEXT = 4096
+Count = Annotated[int | None, typer.Option(min=1)]
+
+
+def size(  # noqa: PLR0913, PLR0917 (one for each option)
+    config: Annotated[Path | None, typer.Option(help="A Hugging Face config.json.")] = None,
+    params: Annotated[str | None, typer.Option(help="Parameters, such as 70B, where there is no file.")] = None,
+    active_params: Annotated[str | None, typer.Option(help="Of a mixture of experts: those a token uses.")] = None,
+    layers: Count = None,
+    hidden: Count = None,
+    heads: Count = None,
+    kv_heads: Annotated[int | None, typer.Option(min=1, help="Default: as many as heads.")] = None,
+    head_dim: Annotated[int | None, typer.Option(min=1, help="Default: hidden / heads.")] = None,
+    intermediate: Annotated[int | None, typer.Option(min=1, help="Feed-forward width. Default: 4 x hidden.")] = None,
+    vocab: Count = None,
+    context: Annotated[
+        int | None, typer.Option(min=1, help="Tokens of a sequence. Default: 4096, or the most.")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Sequences at once; in training, of one micro-batch.")] = 1,
+    dtype: Annotated[Dtype, typer.Option(help="Of the weights.")] = Dtype.BF16,
+    kv_dtype: Annotated[Dtype | None, typer.Option(help="Of keys and values. Default: the weights', or bf16.")] = None,
+    training: Annotated[bool, typer.Option("--training", help="Train it, rather than serve it.")] = False,
+    optimizer: Optimizer = Optimizer.ADAMW,
+    checkpointing: Checkpointing = Checkpointing.SELECTIVE,
+    zero1: Annotated[bool, typer.Option(help="Split optimizer states over the copies.")] = True,
+    master_weights: Annotated[bool, typer.Option(help="Keep weights in FP32 as well.")] = True,
+    fp32_gradients: Annotated[bool, typer.Option(help="Sum gradients in FP32.")] = True,
+    sequence_parallel: bool = True,
+    nodes: Annotated[int | None, typer.Option(min=1, help="Instances of a training job. Default: the fewest.")] = None,
+    replicas: Annotated[int, typer.Option(min=1, help="Copies to serve.")] = 1,
+    tensor: Annotated[int | None, typer.Option(min=1, help="Tensor-parallel degree. Default: the best.")] = None,
+    pipeline: Count = None,
+    data: Count = None,
+    instance: Annotated[list[str] | None, typer.Option(help="Only this type; may be repeated.")] = None,
+    lnc: Annotated[int | None, typer.Option(min=1, max=2, help="Cores grouped into one. Default: the chip's.")] = None,
+    headroom: Annotated[float, typer.Option(help="Share of HBM kept free for what is not counted.")] = DEFAULT_HEADROOM,
+    region: str = DEFAULT_REGION,
+    market: Annotated[MarketKind | None, typer.Option(help="Default: on-demand, else Capacity Block.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say which instances hold a model. Exit code 1 where none does."""
+    shape_options = ShapeOptions(
+        params, active_params, layers, hidden, heads, kv_heads, head_dim, intermediate, vocab
+    )  # fmt: skip
+    try:
+        shape = model_of(config, shape_options)
+        workload: Workload
+        tokens = context or min(DEFAULT_CONTEXT, shape.max_context or DEFAULT_CONTEXT)
+        if training:
+            workload = Training(
+                context=tokens,
+                micro_batch=batch,
+                dtype=dtype,
+                optimizer=optimizer,
+                has_master_weights=master_weights,
+                has_fp32_gradients=fp32_gradients,
+                zero1=zero1,
+                checkpointing=checkpointing,
+                sequence_parallel=sequence_parallel,
+            )
+        else:
+            workload = Inference(tokens, batch, dtype, kv_dtype or (dtype if dtype.bytes > 1 else Dtype.BF16))
+        wish = Wish(
+            shape=shape,
+            workload=workload,
+            region=region,
+            replicas=replicas,
+            nodes=nodes,
+            degrees=_degrees(tensor, pipeline, data, nodes),
+            lnc=lnc,
+            headroom=headroom,
+            markets=(market,) if market else DEFAULT_MARKETS,
+            instance_types=tuple(instance_type(name).name for name in instance or ()),
+        )
+        plan = make_plan(wish)
+    except (SizingError, UnknownInstanceTypeError) as error:
+        refuse(error)
+    size_answer.show(wish, plan, as_json=as_json)
+    if not plan.candidates:
+        refuse(f"{shape.name} fits none of the instance types tried in {region}")
+
+
+def _degrees(tensor: int | None, pipeline: int | None, data: int | None, nodes: int | None) -> Degrees | None:
+    if tensor is None:
+        if pipeline or data:
+            raise SizingError("--pipeline and --data go with --tensor; leave all three out to have them found")
+        return None
+    if data and nodes:
+        raise SizingError("--data and --nodes: either says how many copies there are; give one of them")
+    return Degrees(tensor, pipeline or 1, data or 1)

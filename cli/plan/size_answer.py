@@ -1,0 +1,114 @@
+"""How `fleet plan size` answers: JSON with every byte and its formula, or tables for people."""
+
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+import typer
+from rich.table import Table
+
+from cli.answers import CONSOLE
+from cli.plan.figures import dollars, priced
+from fleet.sizing.fit import Fit
+from fleet.sizing.plan import Candidate, SizePlan, Wish
+from fleet.sizing.workload import Training
+
+
+def show(wish: Wish, plan: SizePlan, *, as_json: bool) -> None:
+    """Print ``plan``."""
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(as_content(wish, plan))).decode())
+        return
+    shape, workload = wish.shape, wish.workload
+    purpose = "training" if isinstance(workload, Training) else "inference"
+    active = "" if shape.active_parameters == shape.parameters else f" ({shape.active_parameters / 1e9:.2f} B active)"
+    CONSOLE.print(
+        f"{shape.name}: {shape.parameters / 1e9:.2f} B parameters{active}, {purpose} in {workload.dtype}, "
+        f"{workload.context} tokens; {wish.region}",
+        markup=False,
+        soft_wrap=True,
+    )
+    if plan.candidates:
+        CONSOLE.print(_candidates(plan))
+        CONSOLE.print(_parts(plan.candidates[0].fit))
+    for refusal in plan.refusals:
+        CONSOLE.print(f"{refusal.instance_type}: {refusal.reason}", markup=False, soft_wrap=True)
+
+
+def as_content(wish: Wish, plan: SizePlan) -> dict[str, Any]:
+    """Everything, for JSON."""
+    kind = "training" if isinstance(wish.workload, Training) else "inference"
+    return {
+        "model": asdict(wish.shape),
+        "workload": {"kind": kind, **asdict(wish.workload)},
+        "region": wish.region,
+        "candidates": [_candidate(each) for each in plan.candidates],
+        "refusals": [asdict(each) for each in plan.refusals],
+    }
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    fit = candidate.fit
+    return {
+        "instance_type": fit.instance_type,
+        "instances": candidate.instances,
+        "usd_per_hour": candidate.usd_per_hour,
+        "price": candidate.price and asdict(candidate.price),
+        "lnc": fit.lnc,
+        "degrees": asdict(fit.degrees),
+        "cores_per_replica": fit.degrees.cores_per_replica,
+        "replicas_per_instance": fit.replicas_per_instance,
+        "heads": asdict(fit.heads),
+        "bytes_per_core": {
+            "parts": [asdict(part) for part in fit.parts],
+            "used": fit.used_bytes,
+            "headroom": fit.headroom_bytes,
+            "free": fit.free_bytes,
+            "hbm": fit.hbm_bytes,
+        },
+    }
+
+
+def _candidates(plan: SizePlan) -> Table:
+    table = Table(
+        "instances",
+        "tensor x pipeline x data",
+        "cores a copy",
+        "copies an instance",
+        "LNC",
+        "GB a core",
+        "free GB",
+        "$/h",
+        "price",
+    )
+    for each in plan.candidates:
+        fit = each.fit
+        degrees = fit.degrees
+        table.add_row(
+            f"{each.instances} x {fit.instance_type}",
+            f"{degrees.tensor} x {degrees.pipeline} x {degrees.data}{_padding(fit)}",
+            str(degrees.cores_per_replica),
+            str(fit.replicas_per_instance) if fit.replicas_per_instance else "part of one",
+            str(fit.lnc),
+            f"{fit.used_bytes / 1e9:.2f} of {fit.hbm_bytes / 1e9:.2f}",
+            f"{fit.free_bytes / 1e9:.2f}",
+            dollars(each.usd_per_hour),
+            priced(each.price),
+        )
+    return table
+
+
+def _padding(fit: Fit) -> str:
+    notes = [f"heads padded to {fit.heads.query}"] * fit.heads.is_padded
+    notes += [f"kv heads repeated to {fit.heads.kv}"] * fit.heads.is_repeated
+    return f" ({', '.join(notes)})" if notes else ""
+
+
+def _parts(fit: Fit) -> Table:
+    table = Table("part", "GB a core", "formula", title=f"{fit.instance_type}, the fullest core")
+    for part in fit.parts:
+        table.add_row(part.name, f"{part.bytes / 1e9:.2f}", part.formula)
+    table.add_row(
+        "head-room", f"{fit.headroom_bytes / 1e9:.2f}", "assumed: for what the driver counts and no tool tells"
+    )
+    return table
