@@ -54,8 +54,8 @@ def _phase(fields: dict[str, str], region: str) -> Phase:
     hours = numbers["days"] * 24 if "days" in numbers else numbers.get("hours")
     if "usd" in numbers:
         return Phase(usd=numbers["usd"], hours=hours, throughput=numbers.get("throughput"))
-    count = numbers.get("instances", 1)
-    if count != int(count):
+    count = numbers.get("instances", 1.0)
+    if not count.is_integer():
         raise PlanError(f"instances is {count:g}; it must be a whole number")
     return Phase(int(count), _rates(fields, numbers.get("price"), region), numbers.get("throughput"), hours)
 

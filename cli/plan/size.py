@@ -59,11 +59,9 @@ def size(  # noqa: PLR0913, PLR0917 (one for each option)
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say which instances hold a model. Exit code 1 where none does."""
-    shape_options = ShapeOptions(
-        params, active_params, layers, hidden, heads, kv_heads, head_dim, intermediate, vocab
-    )  # fmt: skip
+    typed = ShapeOptions(params, active_params, layers, hidden, heads, kv_heads, head_dim, intermediate, vocab)
     try:
-        shape = model_of(config, shape_options)
+        shape = model_of(config, typed)
         workload: Workload
         tokens = context or min(DEFAULT_CONTEXT, shape.max_context or DEFAULT_CONTEXT)
         if training:

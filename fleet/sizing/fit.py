@@ -64,7 +64,7 @@ def check(
         SizingError: The type has no NeuronCores, does not know the LNC, the head-room is no share of the memory, or
             the context is longer than the model knows.
     """
-    grouped = _lnc(instance, lnc)
+    grouped = grouping(instance, lnc)
     if not 0 <= headroom < 1:
         raise SizingError(f"headroom is {headroom}; it must be a share of the memory, 0 or more and below 1")
     if shape.max_context is not None and workload.context > shape.max_context:
@@ -96,7 +96,12 @@ def check(
     )
 
 
-def _lnc(instance: InstanceType, lnc: int | None) -> int:
+def grouping(instance: InstanceType, lnc: int | None) -> int:
+    """Physical cores of a logical one: ``lnc``, or what the chip is set to by itself.
+
+    Raises:
+        SizingError: The type has no NeuronCores that split models, or does not know the LNC.
+    """
     if not instance.is_neuron:
         raise SizingError(f"{instance.name} has {instance.accelerator.model}, not NeuronCores")
     if instance.accelerator.neuroncore_version == "v1":

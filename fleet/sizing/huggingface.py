@@ -93,13 +93,13 @@ class _Reader:
     config: Mapping[str, object]
     name: str
 
-    def number(self, *keys: str, default: int | None = None) -> int:
-        """The first of ``keys`` that is there."""
+    def number(self, *keys: str, default: int | None = None, least: int = 1) -> int:
+        """The first of ``keys`` that is there; the default may be below ``least``."""
         found = next((self.config[key] for key in keys if self.config.get(key) is not None), default)
         if found is None:
             raise SizingError(f"{self.name}: {' or '.join(keys)} is missing")
-        if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-            raise SizingError(f"{self.name}: {keys[0]} is {found!r}; it must be a whole number")
+        if isinstance(found, bool) or not isinstance(found, int) or (found < least and found != default):
+            raise SizingError(f"{self.name}: {keys[0]} is {found!r}; it must be a whole number, {least} or more")
         return found
 
     def head_dim(self, hidden: int, heads: int) -> int:
@@ -148,7 +148,7 @@ def _feed_forward(reader: _Reader, kind: str, family: _Family, hidden: int) -> _
         return _FeedForward(dense, dense, width, 1)
     per_token = reader.number("num_experts_per_tok", default=_DEFAULT_EXPERTS_PER_TOKEN.get(kind, 1))
     width = reader.number("moe_intermediate_size", "intermediate_size")
-    shared = reader.number("shared_expert_intermediate_size", default=0)
+    shared = reader.number("shared_expert_intermediate_size", default=0, least=0)
     expert = 3 * hidden * width
     # Every expert has a row of the router; a shared expert has a gate of its own.
     always = hidden * experts + 3 * hidden * shared + hidden * bool(shared)

@@ -61,7 +61,7 @@ def shard_heads(shape: ModelShape, tensor: int) -> Heads:
         kv = query
     elif shape.kv_heads % tensor:
         kv = tensor if tensor % shape.kv_heads == 0 else query
-    return Heads(query, kv, is_padded=query != shape.heads, is_repeated=kv > shape.kv_heads)
+    return Heads(query, kv, is_padded=query != shape.heads, is_repeated=kv > shape.kv_heads != shape.heads)
 
 
 def refusals(shape: ModelShape, degrees: Degrees, workload: Workload) -> tuple[str, ...]:
@@ -77,6 +77,8 @@ def refusals(shape: ModelShape, degrees: Degrees, workload: Workload) -> tuple[s
     if not isinstance(workload, Training):
         if degrees.pipeline > 1:
             found.append("inference is not split into pipeline stages; use a tensor-parallel degree")
+        if degrees.data > 1:
+            found.append("a served model has no data-parallel degree; ask for more replicas")
         return tuple(found)
     if shape.heads % degrees.tensor:
         found.append(f"{shape.heads} attention heads do not divide by tensor-parallel degree {degrees.tensor}")
@@ -126,7 +128,7 @@ def training_degrees(shape: ModelShape, cores: int, nodes: int) -> Iterator[Degr
     Few stages first, because every stage adds a bubble; then few tensor-parallel cores, because every one adds traffic.
     """
     world = cores * nodes
-    for pipeline in (stages for stages in range(1, shape.layers + 1) if shape.layers % stages == 0):
+    for pipeline in (stages for stages in range(1, min(shape.layers, world) + 1) if shape.layers % stages == 0):
         for tensor in (degree for degree in range(1, cores + 1) if cores % degree == 0):
             if world % (tensor * pipeline) == 0:
                 yield Degrees(tensor, pipeline, world // (tensor * pipeline))

@@ -7,7 +7,7 @@ from typing import Final
 from fleet.fleet_spec import MarketKind
 from fleet.instances import InstanceType, Price, catalogue
 from fleet.prices import price_for
-from fleet.sizing.fit import DEFAULT_HEADROOM, Fit, check
+from fleet.sizing.fit import DEFAULT_HEADROOM, Fit, check, grouping
 from fleet.sizing.parallelism import Degrees, inference_degrees, training_degrees
 from fleet.sizing.shape import ModelShape, SizingError
 from fleet.sizing.workload import Training, Workload
@@ -76,9 +76,7 @@ def make_plan(wish: Wish) -> SizePlan:
     Raises:
         SizingError: No type is left to try, or a number of the wish is out of range.
     """
-    for name, count in (("replicas", wish.replicas), ("nodes", wish.nodes)):
-        if count is not None and count < 1:
-            raise SizingError(f"{name} is {count}; it must be at least 1")
+    _refuse_misfits(wish)
     found: list[Candidate] = []
     refused: list[Refusal] = []
     for instance in _types(wish):
@@ -89,6 +87,17 @@ def make_plan(wish: Wish) -> SizePlan:
         else:
             found.append(Candidate(best, _instances(wish, best), _price(wish, instance)))
     return SizePlan(tuple(sorted(found, key=_by_dollars)), tuple(refused))
+
+
+def _refuse_misfits(wish: Wish) -> None:
+    for name, count in (("replicas", wish.replicas), ("nodes", wish.nodes)):
+        if count is not None and count < 1:
+            raise SizingError(f"{name} is {count}; it must be at least 1")
+    if isinstance(wish.workload, Training):
+        if wish.replicas > 1:
+            raise SizingError("replicas are of a served model; a training job has nodes or a data-parallel degree")
+    elif wish.nodes is not None:
+        raise SizingError("nodes are of a training job; a served model has replicas")
 
 
 def _types(wish: Wish) -> list[InstanceType]:
@@ -123,7 +132,7 @@ def _try(wish: Wish, instance: InstanceType) -> list[Fit]:
 
 
 def _degrees(wish: Wish, instance: InstanceType) -> Sequence[Degrees]:
-    cores = instance.logical_cores(wish.lnc)
+    cores = instance.logical_cores(grouping(instance, wish.lnc))
     if wish.degrees is not None:
         copies = (wish.nodes or 0) * cores // wish.degrees.cores_per_replica
         return [replace(wish.degrees, data=copies) if copies else wish.degrees]
