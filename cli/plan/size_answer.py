@@ -31,6 +31,8 @@ def show(wish: Wish, plan: SizePlan, *, as_json: bool) -> None:
     if plan.candidates:
         CONSOLE.print(_candidates(plan))
         CONSOLE.print(_parts(plan.candidates[0].fit))
+    for note in plan.notes:
+        CONSOLE.print(f"note: {note}", markup=False, soft_wrap=True)
     for refusal in plan.refusals:
         CONSOLE.print(f"{refusal.instance_type}: {refusal.reason}", markup=False, soft_wrap=True)
 
@@ -42,6 +44,7 @@ def as_content(wish: Wish, plan: SizePlan) -> dict[str, Any]:
         "model": asdict(wish.shape),
         "workload": {"kind": kind, **asdict(wish.workload)},
         "region": wish.region,
+        "notes": plan.notes,
         "candidates": [_candidate(each) for each in plan.candidates],
         "refusals": [asdict(each) for each in plan.refusals],
     }

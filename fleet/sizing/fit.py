@@ -62,13 +62,13 @@ def check(
 
     Raises:
         SizingError: The type has no NeuronCores, does not know the LNC, the head-room is no share of the memory, or
-            the context is longer than the model knows.
+            the context is longer than a model with learned positions has.
     """
     grouped = grouping(instance, lnc)
     if not 0 <= headroom < 1:
         raise SizingError(f"headroom is {headroom}; it must be a share of the memory, 0 or more and below 1")
-    if shape.max_context is not None and workload.context > shape.max_context:
-        raise SizingError(f"context is {workload.context}; {shape.name} knows {shape.max_context} positions")
+    if shape.has_learned_positions and workload.context > (shape.max_context or workload.context):
+        raise SizingError(f"context is {workload.context}; {shape.name} has {shape.max_context} positions")
     cores = instance.logical_cores(grouped)
     nodes = nodes_for(degrees, instance, cores)
     held = parts(shape, workload, degrees, grouped)

@@ -85,6 +85,7 @@ def read_config(config: Mapping[str, object], name: str) -> ModelShape:
         is_decoder=family.is_decoder,
         has_tied_embeddings=is_tied,
         max_context=reader.number("max_position_embeddings", default=0) or None,
+        has_learned_positions=family.extra_positions is not None,
     )
 
 

@@ -68,6 +68,8 @@ class SizePlan:
 
     candidates: tuple[Candidate, ...]
     refusals: tuple[Refusal, ...]
+    notes: tuple[str, ...] = ()
+    """What is to be known of the wish itself, whichever type it lands on."""
 
 
 def make_plan(wish: Wish) -> SizePlan:
@@ -86,7 +88,7 @@ def make_plan(wish: Wish) -> SizePlan:
             refused.append(Refusal(instance.name, _nearest(tried)))
         else:
             found.append(Candidate(best, _instances(wish, best), _price(wish, instance)))
-    return SizePlan(tuple(sorted(found, key=_by_dollars)), tuple(refused))
+    return SizePlan(tuple(sorted(found, key=_by_dollars)), tuple(refused), _notes(wish))
 
 
 def _refuse_misfits(wish: Wish) -> None:
@@ -98,6 +100,13 @@ def _refuse_misfits(wish: Wish) -> None:
             raise SizingError("replicas are of a served model; a training job has nodes or a data-parallel degree")
     elif wish.nodes is not None:
         raise SizingError("nodes are of a training job; a served model has replicas")
+
+
+def _notes(wish: Wish) -> tuple[str, ...]:
+    made_for, asked = wish.shape.max_context, wish.workload.context
+    if made_for is None or asked <= made_for:
+        return ()
+    return (f"{wish.shape.name} was made for {made_for} positions: {asked} need scaled rotary embeddings to be of use",)
 
 
 def _types(wish: Wish) -> list[InstanceType]:

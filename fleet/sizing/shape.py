@@ -30,6 +30,9 @@ class ModelShape:
     """Whether it generates, and so keeps keys and values of earlier tokens."""
     has_tied_embeddings: bool = False
     max_context: int | None = None
+    """Positions that it was made for; None: not known."""
+    has_learned_positions: bool = False
+    """Whether there is no position beyond ``max_context`` at all. Rotary ones go on, at a loss of quality."""
 
     def __post_init__(self) -> None:
         """Refuse numbers that no transformer has.

@@ -16,6 +16,7 @@ from tests.support import model_configs as models
 
 LLAMA_2_70B = read_config(models.LLAMA_2_70B, "llama-2-70b")
 LLAMA_31_8B = read_config(models.LLAMA_31_8B, "llama-3.1-8b")
+BERT = read_config(models.BERT_LARGE, "bert")
 SERVE_8B = Wish(LLAMA_31_8B, Inference(4096), "us-east-2")
 TRAIN_8B = Wish(LLAMA_31_8B, Training(4096), "us-east-2")
 
@@ -140,7 +141,7 @@ def test_what_articles_say_of_seventy_billion_on_inf2_does_not_fit() -> None:
         (replace(SERVE_8B, replicas=0), "replicas is 0; it must be at least 1"),
         (replace(SERVE_8B, nodes=2), "nodes are of a training job; a served model has replicas"),
         (replace(TRAIN_8B, replicas=2), "replicas are of a served model; a training job has nodes"),
-        (replace(SERVE_8B, workload=Inference(200_000)), "context is 200000; llama-3.1-8b knows 131072 positions"),
+        (replace(SERVE_8B, shape=BERT), "context is 4096; bert has 512 positions"),
     ],
 )
 def test_a_wish_that_cannot_be_met_is_refused_in_one_line(wish: Wish, message: str) -> None:
@@ -148,6 +149,16 @@ def test_a_wish_that_cannot_be_met_is_refused_in_one_line(wish: Wish, message: s
         make_plan(wish)
 
     assert str(error.value).startswith(message)
+
+
+def test_a_context_beyond_rotary_positions_is_noted_and_sized() -> None:
+    longer = make_plan(replace(SERVE_8B, workload=Inference(131_073)))
+
+    assert longer.notes == (
+        "llama-3.1-8b was made for 131072 positions: 131073 need scaled rotary embeddings to be of use",
+    )
+    assert longer.candidates
+    assert make_plan(replace(SERVE_8B, workload=Inference(131_072))).notes == ()
 
 
 def test_workloads_out_of_range_are_refused() -> None:
