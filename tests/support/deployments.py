@@ -20,7 +20,7 @@ class Deployment:
     workload: Workload
     instance: str
     degrees: Degrees
-    instances: int
+    instances: int = 1
 
     def fit(self, instance: str | None = None, degrees: Degrees | None = None) -> Fit:
         return check(

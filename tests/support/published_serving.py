@@ -26,7 +26,6 @@ SERVING: Final = (
         Inference(2048, dtype=FP16, kv_dtype=FP16),
         "inf2.48xlarge",
         Degrees(24),
-        1,
     ),
     Deployment(
         "Llama-2-70B, tp 24",
@@ -35,7 +34,6 @@ SERVING: Final = (
         Inference(4096, dtype=FP16, kv_dtype=FP16),
         "inf2.48xlarge",
         Degrees(24),
-        1,
     ),
     Deployment(
         "Llama-3-70B, tp 32",
@@ -44,7 +42,6 @@ SERVING: Final = (
         Inference(4096, batch=4),
         "trn1.32xlarge",
         Degrees(32),
-        1,
     ),
     Deployment(
         "Llama-3.1-8B, tp 24, 32k",
@@ -53,7 +50,6 @@ SERVING: Final = (
         Inference(32768),
         "inf2.48xlarge",
         Degrees(24),
-        1,
     ),
     Deployment(
         "Llama-3.1-8B, tp 8, batch 48",
@@ -62,7 +58,6 @@ SERVING: Final = (
         Inference(4096, batch=48),
         "inf2.48xlarge",
         Degrees(8),
-        1,
     ),
     Deployment(
         "Llama-2-13B, tp 8, batch 16",
@@ -71,7 +66,6 @@ SERVING: Final = (
         Inference(4096, batch=16),
         "inf2.48xlarge",
         Degrees(8),
-        1,
     ),
     Deployment(
         "Llama-2-7B, tp 12, batch 24",
@@ -80,7 +74,6 @@ SERVING: Final = (
         Inference(4096, batch=24),
         "inf2.48xlarge",
         Degrees(12),
-        1,
     ),
     Deployment(
         "Llama-3.3-70B, tp 24, batch 8",
@@ -89,7 +82,6 @@ SERVING: Final = (
         Inference(4096, batch=8),
         "inf2.48xlarge",
         Degrees(24),
-        1,
     ),
     Deployment(
         "Llama-3.1-70B, tp 32, 64k",
@@ -98,7 +90,6 @@ SERVING: Final = (
         Inference(65536),
         "trn1.32xlarge",
         Degrees(32),
-        1,
     ),
     Deployment(
         "Llama-3.1-405B, tp 128 over four instances",
@@ -116,7 +107,6 @@ SERVING: Final = (
         Inference(2048),
         "trn2.48xlarge",
         Degrees(64),
-        1,
     ),
     Deployment(
         "Llama-3.3-70B, tp 64",
@@ -125,7 +115,6 @@ SERVING: Final = (
         Inference(12800, batch=4),
         "trn2.48xlarge",
         Degrees(64),
-        1,
     ),
     Deployment(
         "Mistral-7B-Instruct-v0.2, tp 8",
@@ -134,7 +123,6 @@ SERVING: Final = (
         Inference(2048),
         "inf2.48xlarge",
         Degrees(8),
-        1,
     ),
     Deployment(
         "Mistral-7B-Instruct-v0.2, tp 24, 16k",
@@ -143,7 +131,6 @@ SERVING: Final = (
         Inference(16384, batch=8),
         "inf2.48xlarge",
         Degrees(24),
-        1,
     ),
     Deployment(
         "CodeLlama-13B, tp 24, 16k",
@@ -152,7 +139,6 @@ SERVING: Final = (
         Inference(16384, batch=4),
         "inf2.48xlarge",
         Degrees(24),
-        1,
     ),
     Deployment(
         "Llama-2-7B, tp 24, twice its context",
@@ -161,7 +147,6 @@ SERVING: Final = (
         Inference(8192, batch=8),
         "inf2.48xlarge",
         Degrees(24),
-        1,
     ),
     Deployment(
         "Mixtral-8x7B, tp 16",
@@ -170,7 +155,6 @@ SERVING: Final = (
         Inference(1024, dtype=FP16, kv_dtype=FP16),
         "inf2.48xlarge",
         Degrees(16),
-        1,
     ),
     Deployment(
         "Qwen3-235B-A22B, tp 64",
@@ -180,7 +164,6 @@ SERVING: Final = (
         Inference(16384, batch=16),
         "trn2.48xlarge",
         Degrees(64),
-        1,
     ),
     Deployment(
         "OPT-13B, tp 2",
@@ -190,7 +173,6 @@ SERVING: Final = (
         Inference(2048, dtype=FP16, kv_dtype=FP16),
         "trn1.2xlarge",
         Degrees(2),
-        1,
     ),
     Deployment(
         "OPT-30B, tp 8",
@@ -199,6 +181,5 @@ SERVING: Final = (
         Inference(2048, dtype=FP16, kv_dtype=FP16),
         "trn1.32xlarge",
         Degrees(8),
-        1,
     ),
 )

@@ -26,8 +26,8 @@ def test_what_a_guide_says_of_two_weeks_of_work_is_met() -> None:
 
 
 def test_a_whole_number_of_runs_is_not_rounded_up() -> None:
-    # 0.3 / 0.1 is a hair above 3 in binary.
-    assert breakeven(Migration(0.3, 0.2, 0.1, 1)).answer.runs == 3
+    # 0.3 / (0.3 - 0.2) is 3.0000000000000004 in binary.
+    assert breakeven(Migration(0.3, 0.3, 0.2, 1)).answer.runs == 3
 
 
 def test_the_table_shows_a_dearer_migration_and_a_smaller_saving() -> None:

@@ -87,6 +87,12 @@ def test_zero_1_splits_the_optimizer_and_the_master_weights_over_the_copies() ->
     assert (found["optimizer states"], found["master weights"]) == (8 * 1480 // 4, 4 * 1480 // 4)
 
 
+def test_without_zero_1_every_copy_holds_all_of_them() -> None:
+    found = bytes_of(Training(4, zero1=False), Degrees(1, 1, 4))
+
+    assert (found["optimizer states"], found["master weights"]) == (8 * 1480, 4 * 1480)
+
+
 def test_sgd_keeps_one_state_and_fp32_weights_need_no_master() -> None:
     found = bytes_of(Training(4, optimizer=Optimizer.SGD, dtype=Dtype.FP32), Degrees(1))
 

@@ -84,6 +84,14 @@ def test_training_takes_as_few_instances_as_hold_it_and_leaves_inf2_out() -> Non
     assert types["trn1.32xlarge"].fit.degrees.world_size == 32
 
 
+def test_inf2_serves_and_is_not_trained_on() -> None:
+    plan = make_plan(replace(TRAIN_8B, instance_types=("inf2.48xlarge",)))
+
+    assert plan.candidates == ()
+    fit = check(LLAMA_31_8B, Training(128), instance_type("inf2.48xlarge"), Degrees(8, 1, 3))
+    assert fit.reasons == ("inf2.48xlarge serves; Neuron trains on Trainium",)
+
+
 def test_given_nodes_are_filled_with_copies() -> None:
     wish = replace(TRAIN_8B, nodes=4, degrees=Degrees(32), instance_types=("trn1.32xlarge",))
 
