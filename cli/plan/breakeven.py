@@ -39,6 +39,7 @@ def _show(asked: Migration, answer: Breakeven, run: str) -> None:
     CONSOLE.print(
         f"${answer.saving_usd_per_run:,.2f} saved per {run} ({answer.saving_percent:.1f} %), "
         f"${answer.saving_usd_per_year:,.2f} a year at {asked.runs_per_month:g} a month.",
+        markup=False,
         soft_wrap=True,
     )
     point = answer.answer

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from cli.answers import CONSOLE, refuse
@@ -52,17 +53,28 @@ def _show(answer: Comparison, target: Target, unit: str) -> None:
 
 def _table(title: str, outcomes: Sequence[Outcome], target: Target, unit: str) -> Table:
     month = f"$/month of {target.hours_per_month:g} h"
-    columns = ("option", "$/h", month, f"$/1M {unit}", "run hours", "run $", "fleet", "fleet $/h", "saves", "price")
+    columns = (
+        "option",
+        "$/h",
+        month,
+        f"$/1M {escape(unit)}",
+        "run hours",
+        "run $",
+        "fleet",
+        "fleet $/h",
+        "saves",
+        "price",
+    )
     table = Table(*columns, title=title)
     for each in outcomes:
         table.add_row(
-            each.option,
+            escape(each.option),
             *(dollars(usd) for usd in (each.usd_per_hour, each.usd_per_month, each.usd_per_million_units)),
             "-" if each.run_hours is None else f"{each.run_hours:,.1f}",
             dollars(each.run_usd),
             "-" if each.fleet_instances is None else str(each.fleet_instances),
             dollars(each.fleet_usd_per_hour),
             "-" if each.saving_percent is None else f"{each.saving_percent:.1f} %",
-            "\n".join(each.prices) or "a plain sum",
+            escape("\n".join(each.prices)) or "a plain sum",
         )
     return table

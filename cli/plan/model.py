@@ -79,7 +79,7 @@ def _file(path: Path) -> dict[str, object]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SizingError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SizingError(f"{path}: not JSON: {error}") from error
     if not isinstance(content, dict):
         raise SizingError(f"{path}: not the config of a model, which is a JSON object")

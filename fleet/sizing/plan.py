@@ -80,8 +80,10 @@ def make_plan(wish: Wish) -> SizePlan:
     """
     _refuse_misfits(wish)
     found: list[Candidate] = []
-    refused: list[Refusal] = []
-    for instance in _types(wish):
+    offered = _types(wish)
+    missing = sorted(set(wish.instance_types) - {each.name for each in offered})
+    refused = [Refusal(name, f"{wish.region} does not offer it") for name in missing]
+    for instance in offered:
         tried = _try(wish, instance)
         best = next((fit for fit in tried if fit.fits), None)
         if best is None:

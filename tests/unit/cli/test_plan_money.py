@@ -107,6 +107,17 @@ def test_the_table_names_where_each_dollar_comes_from() -> None:
     assert "on-demand, us-east-1, 2026-07-20 (AWS Price List)" in answer.stdout
 
 
+def test_what_a_person_types_is_shown_as_typed() -> None:
+    answer = plan("compare", "--option", "name=[/red],price=3,source=[bold]", "--option", A_INF2, "--unit", "[/x]")
+
+    assert answer.exit_code == 0
+    assert "[/red]" in answer.stdout
+    assert "by hand ([bold])" in answer.stdout
+    assert "$/1M [/x]" in answer.stdout
+    told = plan("breakeven", "--migration", "2", "--before", "2", "--after", "1", "--run", "[/x]")
+    assert "saved per [/x]" in told.stdout
+
+
 def test_a_price_by_hand_without_a_source_says_so() -> None:
     outcome = compared("name=a,price=3,hours=1", A_INF2)["given"][0]
 

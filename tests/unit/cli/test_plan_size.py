@@ -134,7 +134,13 @@ def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], message: str) -
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "not JSON: "), ("[]", "not the config of a model"), ("{}", "model_type None is not")]
+    ("text", "message"),
+    [
+        ("{", "not JSON: "),
+        ("[" * 100_000, "not JSON: "),
+        ("[]", "not the config of a model"),
+        ("{}", "model_type None is not"),
+    ],
 )
 def test_a_file_that_is_no_config_is_named(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "c.json"

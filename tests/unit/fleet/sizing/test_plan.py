@@ -9,7 +9,7 @@ from fleet.instances import PriceKind, instance_type
 from fleet.sizing.fit import check
 from fleet.sizing.huggingface import read_config
 from fleet.sizing.parallelism import Degrees
-from fleet.sizing.plan import Candidate, Wish, make_plan
+from fleet.sizing.plan import Candidate, Refusal, Wish, make_plan
 from fleet.sizing.shape import SizingError
 from fleet.sizing.workload import Dtype, Inference, Training
 from tests.support import model_configs as models
@@ -102,6 +102,13 @@ def test_degrees_that_leave_given_nodes_partly_idle_are_refused() -> None:
     wish = replace(TRAIN_8B, nodes=3, degrees=Degrees(32, 2), instance_types=("trn1.32xlarge",))
 
     assert make_plan(wish).refusals[0].reason.startswith("64 cores do not fill 3 instances")
+
+
+def test_a_named_type_that_the_region_does_not_offer_is_not_passed_over() -> None:
+    plan = make_plan(replace(SERVE_8B, instance_types=("inf2.xlarge", "trn2u.48xlarge")))
+
+    assert [each.fit.instance_type for each in plan.candidates] == ["inf2.xlarge"]
+    assert plan.refusals == (Refusal("trn2u.48xlarge", "us-east-2 does not offer it"),)
 
 
 def test_a_smaller_logical_core_holds_less() -> None:
