@@ -112,6 +112,6 @@ def _parts(fit: Fit) -> Table:
     for part in fit.parts:
         table.add_row(part.name, f"{part.bytes / 1e9:.2f}", part.formula)
     table.add_row(
-        "head-room", f"{fit.headroom_bytes / 1e9:.2f}", "assumed: for what the driver counts and no tool tells"
+        "head-room", f"{fit.headroom_bytes / 1e9:.2f}", "a rule of thumb: for what the driver counts and no tool tells"
     )
     return table

@@ -1,10 +1,9 @@
-"""Models that were served, by what the sources say of each.
-
-Sources, read at these commits:
+"""Models that were served, by what the sources say of each, read at these commits:
 
 - DOCS: aws-neuron/aws-neuron-sdk 81ce03a (2026-08-21)
 - SAMPLES: aws-neuron/aws-neuron-samples 2015d65 (2026-05-07), torch-neuronx/transformers-neuronx/inference
 - NXD: aws-neuron/neuronx-distributed fbac349 (2026-04-09), examples/training
+- THREAD: public threads of aws-neuron/aws-neuron-sdk and aws-neuron/transformers-neuronx on GitHub
 - OPTIMUM: huggingface/optimum-neuron 213224e (2026-08-19), docs/source/benchmarks; the Llama 2 pages until 7180d48
 
 A batch or context that a source does not state is the default of its script, named beside the case.
@@ -164,6 +163,22 @@ SERVING: Final = (
         Inference(16384, batch=16),
         "trn2.48xlarge",
         Degrees(64),
+    ),
+    Deployment(
+        "Llama-2-13B, tp 2",
+        'THREAD 741 of aws-neuron-sdk: "possible to fit LLaMA 13B on inf2.8xl in fp16 mode", with little context, taken as 512',
+        models.LLAMA_2_13B,
+        Inference(512, dtype=FP16, kv_dtype=FP16),
+        "inf2.8xlarge",
+        Degrees(2),
+    ),
+    Deployment(
+        "Llama-2-7B, tp 2",
+        "huggingface/blog pull request 1615, the budget configuration: 2 cores, batch 1; 2048 positions by default",
+        models.LLAMA_2_7B,
+        Inference(2048, dtype=FP16, kv_dtype=FP16),
+        "inf2.xlarge",
+        Degrees(2),
     ),
     Deployment(
         "OPT-13B, tp 2",

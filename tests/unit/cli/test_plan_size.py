@@ -84,7 +84,7 @@ def test_a_model_that_fits_nowhere_says_why_and_fails(llama: str) -> None:
     answer = size("--config", llama, "--instance", "inf2.xlarge")
 
     assert answer.exit_code == 1
-    assert "inf2.xlarge: 56.41 GB missing on each core of 17.18 GB" in answer.stdout
+    assert "inf2.xlarge: 57.55 GB missing on each core of 17.18 GB" in answer.stdout
     assert answer.stderr == "llama-3-70b fits none of the instance types tried in us-east-2\n"
 
 

@@ -76,7 +76,7 @@ def test_a_type_that_does_not_hold_the_model_says_how_much_is_missing() -> None:
 
 
 def test_training_takes_as_few_instances_as_hold_it_and_leaves_inf2_out() -> None:
-    # 8.03 B parameters: 6 B each over t cores and 12 B over all copies, on 16 GiB less a tenth a core.
+    # 8.03 B parameters: 6 B each over t cores and 12 B over all copies, on 16 GiB less a sixth a core.
     types = found(TRAIN_8B)
 
     assert not any(name.startswith("inf2") for name in types)

@@ -5,7 +5,12 @@ Each case names its source; ``tests/support/published_serving.py`` says at which
 
 import pytest
 
+from fleet.instances import GIB, instance_type
+from fleet.sizing.fit import check
+from fleet.sizing.huggingface import read_config
 from fleet.sizing.parallelism import Degrees
+from fleet.sizing.workload import Dtype, Inference
+from tests.support import model_configs as models
 from tests.support.deployments import Deployment
 from tests.support.published_serving import SERVING
 from tests.support.published_training import TRAINING
@@ -37,6 +42,21 @@ def test_opt_30b_does_not_fit_the_instance_that_holds_opt_13b() -> None:
     opt_30b = next(each for each in SERVING if each.name.startswith("OPT-30B"))
 
     assert not opt_30b.fit(instance="trn1.2xlarge", degrees=Degrees(2)).fits
+
+
+def test_llama_3_70b_did_not_load_on_inf2_24xlarge_until_it_was_helped() -> None:
+    """THREAD 92 of transformers-neuronx: out of memory with 13.170 GiB of tensors on a core; a workaround made it load.
+
+    The thread's excerpt names neither degree nor positions: 12 cores are all there are, 2048 is the default.
+    """
+    shape, inf2 = read_config(models.LLAMA_3_70B, "llama-3-70b"), instance_type("inf2.24xlarge")
+    workload = Inference(2048, dtype=Dtype.FP16, kv_dtype=Dtype.FP16)
+    plain = check(shape, workload, inf2, Degrees(12))
+    tensors = sum(part.bytes for part in plain.parts if part.name in {"weights", "kv cache"})
+
+    assert tensors / GIB == pytest.approx(13.170, rel=0.01)
+    assert not plain.fits
+    assert check(shape, workload, inf2, Degrees(12), headroom=0.1).fits
 
 
 def test_the_replicas_of_the_mistral_sample_share_an_instance() -> None:
