@@ -166,7 +166,7 @@ SERVING: Final = (
     ),
     Deployment(
         "Llama-2-13B, tp 2",
-        'THREAD 741 of aws-neuron-sdk: "possible to fit LLaMA 13B on inf2.8xl in fp16 mode", with little context, taken as 512',
+        "THREAD 741 of aws-neuron-sdk: 13B can be made to fit inf2.8xlarge in fp16, with little context, taken as 512",
         models.LLAMA_2_13B,
         Inference(512, dtype=FP16, kv_dtype=FP16),
         "inf2.8xlarge",
