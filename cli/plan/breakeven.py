@@ -48,8 +48,10 @@ def _show(asked: Migration, answer: Breakeven, run: str) -> None:
         f"in {point.months:.1f} months.",
         soft_wrap=True,
     )
-    table = Table("migration", *(f"saving x {factor:g}" for factor in SAVING_FACTORS), title="Months to break even")
+    table = Table(
+        "migration", *(f"saving x {factor:g}" for factor in SAVING_FACTORS), title="Months and runs to break even"
+    )
     for cost in COST_FACTORS:
         row = [each for each in answer.sensitivity if each.cost_factor == cost]
-        table.add_row(f"${asked.usd * cost:,.0f}", *(f"{each.months:.1f} ({each.runs} runs)" for each in row))
+        table.add_row(f"${asked.usd * cost:,.0f}", *(f"{each.months:.1f} / {each.runs}" for each in row))
     CONSOLE.print(table)

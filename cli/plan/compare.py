@@ -1,6 +1,6 @@
 """`fleet plan compare`: what measured options cost, at the prices of a document and at those of today."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated
 
@@ -52,29 +52,18 @@ def _show(answer: Comparison, target: Target, unit: str) -> None:
 
 
 def _table(title: str, outcomes: Sequence[Outcome], target: Target, unit: str) -> Table:
-    month = f"$/month of {target.hours_per_month:g} h"
-    columns = (
-        "option",
-        "$/h",
-        month,
-        f"$/1M {escape(unit)}",
-        "run hours",
-        "run $",
-        "fleet",
-        "fleet $/h",
-        "saves",
-        "price",
-    )
-    table = Table(*columns, title=title)
-    for each in outcomes:
-        table.add_row(
-            escape(each.option),
-            *(dollars(usd) for usd in (each.usd_per_hour, each.usd_per_month, each.usd_per_million_units)),
-            "-" if each.run_hours is None else f"{each.run_hours:,.1f}",
-            dollars(each.run_usd),
-            "-" if each.fleet_instances is None else str(each.fleet_instances),
-            dollars(each.fleet_usd_per_hour),
-            "-" if each.saving_percent is None else f"{each.saving_percent:.1f} %",
-            escape("\n".join(each.prices)) or "a plain sum",
-        )
+    table = Table("", *(escape(each.option) for each in outcomes), title=title)
+    rows: dict[str, Callable[[Outcome], str]] = {
+        "$/h": lambda each: dollars(each.usd_per_hour),
+        f"$/month of {target.hours_per_month:g} h": lambda each: dollars(each.usd_per_month),
+        f"$/1M {unit}": lambda each: dollars(each.usd_per_million_units),
+        "run, h": lambda each: "-" if each.run_hours is None else f"{each.run_hours:,.1f}",
+        "run, $": lambda each: dollars(each.run_usd),
+        "fleet, instances": lambda each: "-" if each.fleet_instances is None else str(each.fleet_instances),
+        "fleet, $/h": lambda each: dollars(each.fleet_usd_per_hour),
+        "saves": lambda each: "-" if each.saving_percent is None else f"{each.saving_percent:.1f} %",
+        "price": lambda each: "\n".join(each.prices) or "a plain sum",
+    }
+    for name, cell in rows.items():
+        table.add_row(escape(name), *(escape(cell(each)) for each in outcomes))
     return table

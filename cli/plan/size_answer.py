@@ -1,17 +1,21 @@
 """How `fleet plan size` answers: JSON with every byte and its formula, or tables for people."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from cli.answers import CONSOLE
 from cli.plan.figures import dollars, priced
 from fleet.sizing.fit import Fit
 from fleet.sizing.plan import Candidate, SizePlan, Wish
 from fleet.sizing.workload import Training
+
+
+# "capacity-block," is not cut off in a narrow terminal.
+_KIND_WIDTH: Final = 15
 
 
 def show(wish: Wish, plan: SizePlan, *, as_json: bool) -> None:
@@ -74,31 +78,26 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
 
 def _candidates(plan: SizePlan) -> Table:
     table = Table(
-        "instances",
-        "tensor x pipeline x data",
-        "cores a copy",
-        "copies an instance",
-        "LNC",
-        "GB a core",
-        "free GB",
-        "$/h",
-        "price",
+        Column("instances", no_wrap=True), "split", "GB a core", "$/h", Column("price", min_width=_KIND_WIDTH)
     )
     for each in plan.candidates:
         fit = each.fit
-        degrees = fit.degrees
         table.add_row(
             f"{each.instances} x {fit.instance_type}",
-            f"{degrees.tensor} x {degrees.pipeline} x {degrees.data}{_padding(fit)}",
-            str(degrees.cores_per_replica),
-            str(fit.replicas_per_instance) if fit.replicas_per_instance else "part of one",
-            str(fit.lnc),
-            f"{fit.used_bytes / 1e9:.2f} of {fit.hbm_bytes / 1e9:.2f}",
-            f"{fit.free_bytes / 1e9:.2f}",
+            f"{_split(fit)}{_padding(fit)}",
+            f"{fit.used_bytes / 1e9:.2f} of {fit.hbm_bytes / 1e9:.2f}, {fit.free_bytes / 1e9:.2f} free",
             dollars(each.usd_per_hour),
             priced(each.price),
         )
     return table
+
+
+def _split(fit: Fit) -> str:
+    degrees = fit.degrees
+    several = f" x pipeline {degrees.pipeline} x data {degrees.data}" if degrees.world_size > degrees.tensor else ""
+    cores = f"{degrees.cores_per_replica} cores a copy at LNC {fit.lnc}"
+    copies = f", {fit.replicas_per_instance} an instance" if fit.replicas_per_instance > 1 else ""
+    return f"tensor {degrees.tensor}{several}: {cores}{copies}"
 
 
 def _padding(fit: Fit) -> str:

@@ -56,6 +56,15 @@ def test_the_table_names_the_kind_and_the_date_of_each_price(llama: str) -> None
     assert "inf2.xlarge: " in answer.stdout
 
 
+def test_a_narrow_terminal_shows_kind_and_date_as_well(llama: str) -> None:
+    answer = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["plan", "size", "--config", llama])
+
+    assert "1 x trn2.48xlarge" in answer.stdout
+    assert "capacity-block" in answer.stdout
+    assert "2026-10-09" in answer.stdout
+    assert "…" not in answer.stdout
+
+
 def test_a_type_without_a_price_shows_none(llama: str) -> None:
     answer = size("--config", llama, "--market", "on-demand", "--instance", "trn2.48xlarge")
 
