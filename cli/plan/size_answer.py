@@ -13,7 +13,6 @@ from fleet.sizing.fit import Fit
 from fleet.sizing.plan import Candidate, SizePlan, Wish
 from fleet.sizing.workload import Training
 
-
 # "capacity-block," is not cut off in a narrow terminal.
 _KIND_WIDTH: Final = 15
 
