@@ -1,9 +1,9 @@
 """How `fleet plan size` answers: JSON with every byte and its formula, or tables for people."""
 
+import json
 from dataclasses import asdict
 from typing import Any, Final
 
-import msgspec
 import typer
 from rich.table import Column, Table
 
@@ -20,7 +20,8 @@ _KIND_WIDTH: Final = 15
 def show(wish: Wish, plan: SizePlan, *, as_json: bool) -> None:
     """Print ``plan``."""
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(as_content(wish, plan))).decode())
+        # Not msgspec: bytes of a wish that fits nowhere can be too many for 64 bits.
+        typer.echo(json.dumps(as_content(wish, plan), indent=2))
         return
     shape, workload = wish.shape, wish.workload
     purpose = "training" if isinstance(workload, Training) else "inference"

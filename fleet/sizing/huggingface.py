@@ -109,7 +109,7 @@ class _Reader:
 
     def refuse_uneven_layers(self) -> None:
         """Layers that differ from each other (some sparse, some dense) are not counted right, so they are refused."""
-        if self.config.get("mlp_only_layers") or self.config.get("decoder_sparse_step") not in {None, 1}:
+        if self.config.get("mlp_only_layers") or (self.config.get("decoder_sparse_step") or 1) != 1:
             raise SizingError(f"{self.name}: layers that are partly dense are not understood; give --params and shape")
         projected = self.config.get("word_embed_proj_dim")
         if projected is not None and projected != self.config.get("hidden_size"):

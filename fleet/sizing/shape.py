@@ -1,6 +1,10 @@
 """The shape of a transformer: what its weights, key-value cache and parallel degrees are computed from."""
 
 from dataclasses import dataclass
+from typing import Final
+
+# A thousand times the largest model there is; what is beyond it is a slip of the keyboard.
+MOST: Final = 10**15
 
 
 class SizingError(ValueError):
@@ -43,6 +47,8 @@ class ModelShape:
         for name in ("parameters", "layers", "hidden", "heads", "kv_heads", "head_dim"):
             if getattr(self, name) < 1:
                 raise SizingError(f"{self.name}: {name} is {getattr(self, name)}; it must be at least 1")
+            if getattr(self, name) > MOST:
+                raise SizingError(f"{self.name}: {name} is more than any model has")
         if self.heads % self.kv_heads:
             raise SizingError(
                 f"{self.name}: {self.heads} attention heads are not a multiple of {self.kv_heads} key-value heads"

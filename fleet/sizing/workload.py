@@ -25,6 +25,10 @@ class Dtype(StrEnum):
 _BYTES: Final = {Dtype.BF16: 2, Dtype.FP16: 2, Dtype.FP32: 4, Dtype.FP8: 1, Dtype.INT8: 1}
 
 
+_MOST: Final = 10**9
+"""Tokens or sequences that anybody asks for."""
+
+
 class Optimizer(StrEnum):
     """Optimizers by what they keep of each parameter."""
 
@@ -102,5 +106,5 @@ Workload = Inference | Training
 
 def _refuse_less_than_one(**counts: int) -> None:
     for name, count in counts.items():
-        if count < 1:
-            raise SizingError(f"{name.replace('_', ' ')} is {count}; it must be at least 1")
+        if not 1 <= count <= _MOST:
+            raise SizingError(f"{name.replace('_', ' ')} is {count}; it must be at least 1, and at most {_MOST:,}")

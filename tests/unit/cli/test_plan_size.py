@@ -118,6 +118,8 @@ def test_the_context_of_a_short_model_is_its_own(tmp_path: Path) -> None:
         (("--params", "many", *SHAPE), "--params many: a count such as 70B, 6.7B or 7e9 is needed"),
         (("--params", "inf", *SHAPE), "--params inf: a count such as 70B, 6.7B or 7e9 is needed"),
         (("--params", "-1", *SHAPE), "-1 parameters: parameters is -1; it must be at least 1"),
+        (("--params", "1e300", *SHAPE), "1e300 parameters: parameters is more than any model has"),
+        (("--params", "7B", *SHAPE, "--batch", "9" * 30), f"batch is {'9' * 30}; it must be at least 1, and at most"),
         (
             ("--params", "7B", "--active-params", "8B", *SHAPE),
             "7B parameters: 8000000000 active of 7000000000 parameters",

@@ -77,6 +77,7 @@ def test_a_head_size_of_its_own_is_taken() -> None:
         ({"num_key_value_heads": 5}, "m: 32 attention heads are not a multiple of 5 key-value heads"),
         ({"intermediate_size": -1}, "m: intermediate_size is -1; it must be a whole number, 1 or more"),
         ({"mlp_only_layers": [0]}, "m: layers that are partly dense are not understood; give --params and shape"),
+        ({"decoder_sparse_step": [2]}, "m: layers that are partly dense are not understood; give --params and shape"),
         ({"word_embed_proj_dim": 512}, "m: projected embeddings are not understood; give --params and shape"),
     ],
 )

@@ -177,7 +177,7 @@ def test_a_context_beyond_rotary_positions_is_noted_and_sized() -> None:
 
 
 def test_workloads_out_of_range_are_refused() -> None:
-    with pytest.raises(SizingError, match="context is 0; it must be at least 1"):
+    with pytest.raises(SizingError, match="context is 0; it must be at least 1, and at most 1,000,000,000"):
         Inference(0)
     with pytest.raises(SizingError, match="micro batch is 0; it must be at least 1"):
         Training(1, micro_batch=0)
