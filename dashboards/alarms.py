@@ -1,6 +1,6 @@
 """Turns alarm specs into CloudWatch alarms, and an environment's fleets into the settings of their alarms."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aws_cdk import Duration
@@ -26,10 +26,11 @@ from fleet.alarms import (
     endpoint_alarms,
     fleet_alarms,
 )
+from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
 
 MINUTE: Final = Duration.seconds(metrics.PERIOD_SECONDS)
-# A new fleet is silent until its nodes have booted; the warm-up ends early when their data comes.
+# What watches is silent until it is deployed too, and ran once; the warm-up ends early when its data comes.
 WARM_UP_MINUTES: Final = 30
 
 _COMPARISONS: Final = {
@@ -40,6 +41,7 @@ _COMPARISONS: Final = {
 _SILENCE: Final = {
     Silence.BREACHING: cw.TreatMissingData.BREACHING,
     Silence.NOT_BREACHING: cw.TreatMissingData.NOT_BREACHING,
+    Silence.KEEP: cw.TreatMissingData.IGNORE,
 }
 
 
@@ -52,8 +54,8 @@ def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
         environment=environment.name,
         fleet=fleet.name,
         purpose=fleet.purpose,
+        market=MarketKind(fleet.market.kind),
         nodes=fleet.nodes,
-        minimum_nodes=fleet.minimum_nodes,
         reports_flops=fleet.reports_flops,
         thresholds=thresholds,
     )
@@ -70,16 +72,17 @@ def environment_alarms(environment: Environment, endpoints: Mapping[str, Endpoin
     return alarms
 
 
-class FleetAlarms(Construct):
-    """The alarms of one fleet. Ids come from the alarm's key; the environment is in the names only."""
+class AlarmGroup(Construct):
+    """The alarms of one subject. Ids come from the alarm's key; the environment is in the names only."""
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
         *,
-        specs: tuple[Spec, ...],
+        specs: Sequence[Spec],
         topics: Mapping[Severity, sns.ITopic],
+        past_the_pager: sns.ITopic,
         runbooks_url: str,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -89,10 +92,10 @@ class FleetAlarms(Construct):
         for spec in specs:
             alarm = self._metric_alarm(spec) if isinstance(spec, AlarmSpec) else self._composite(spec)
             self.by_key[spec.key] = alarm
-            if spec.notifies:
-                notify = actions.SnsAction(topics[spec.severity])
-                alarm.add_alarm_action(notify)
-                alarm.add_ok_action(notify)
+            told = [topics[spec.severity], *([past_the_pager] if spec.past_the_pager else [])]
+            for topic in told if spec.notifies else ():
+                alarm.add_alarm_action(actions.SnsAction(topic))
+                alarm.add_ok_action(actions.SnsAction(topic))
 
     @property
     def notifying_keys(self) -> tuple[str, ...]:

@@ -1,12 +1,19 @@
-"""For whoever pays: dollars an hour, how many of them buy nothing, and how many cores nobody holds."""
+"""For whoever pays: dollars an hour, how many of them buy nothing, how many cores nobody holds, what is missing."""
 
-from dashboards.widgets import Row, Shape, graph, log_table, numbers, row, rows_of, series, total
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import aws_cloudwatch as cw
+
+from dashboards.alarms import MINUTE, AlarmGroup
+from dashboards.widgets import Row, Shape, alarm_status, graph, log_table, numbers, row, rows_of, series, total
 from environments.model import Environment
-from fleet import metrics
-from fleet.metrics import Unit
+from fleet import metrics, naming
+from fleet.alarms import AlarmSpec, Spec
+from fleet.alarms.capacity import KEYS as CAPACITY_KEYS
+from fleet.metrics import MetricSpec, Unit
 
 
-def rows(environment: Environment) -> list[Row]:
+def rows(environment: Environment, specs: Mapping[str, Sequence[Spec]], alarms: Mapping[str, AlarmGroup]) -> list[Row]:
     """The dashboard from top to bottom."""
     name = environment.name
     fleets = [fleet.name for fleet in environment.fleets]
@@ -30,11 +37,12 @@ def rows(environment: Environment) -> list[Row]:
                 stacked=True,
             ),
         ),
+        *_capacity(name, specs, alarms),
         *rows_of(3, [_cores(name, fleet) for fleet in fleets]),
         row(
             log_table(
                 "Dollars wasted an hour and node, by the job with most of its cores",
-                name,
+                naming.node_log_group(name),
                 "stats avg(cost_usd_per_hour) as paid, avg(wasted_usd_per_hour) as wasted "
                 "by owner, fleet, job, job_name",
                 "sort wasted desc",
@@ -42,6 +50,53 @@ def rows(environment: Environment) -> list[Row]:
             )
         ),
     ]
+
+
+def _capacity(environment: str, specs: Mapping[str, Sequence[Spec]], alarms: Mapping[str, AlarmGroup]) -> list[Row]:
+    """What the capacity watch says. A fleet has a graph when it has the alarm: else nobody measures it."""
+    of = {fleet: {spec.key: spec for spec in own if isinstance(spec, AlarmSpec)} for fleet, own in specs.items()}
+    reserved = [fleet for fleet, own in of.items() if "ReservationUnused" in own]
+    blocks = {fleet: own["CapacityBlockEndingSoon"] for fleet, own in of.items() if "CapacityBlockEndingSoon" in own}
+    spot = [fleet for fleet, own in of.items() if "SpotInterruption" in own]
+
+    def lines(spec: MetricSpec, fleets: Sequence[str]) -> list[cw.Metric]:
+        return [series(spec, "Maximum", environment, fleet) for fleet in fleets]
+
+    shapes = [graph("Missing nodes", Unit.COUNT, lines(metrics.MISSING_NODES, list(of)))]
+    if reserved:
+        unused = lines(metrics.UNUSED_RESERVATION_USD_PER_HOUR, reserved)
+        shapes.append(graph("Unused reservations, dollars an hour", Unit.NONE, unused, stacked=True))
+        shapes += [_reservation(environment, fleet) for fleet in reserved]
+    for fleet, ending in blocks.items():
+        left = lines(metrics.CAPACITY_BLOCK_MINUTES_LEFT, [fleet])
+        shapes.append(graph(f"Minutes left of the block of {fleet}", Unit.COUNT, left, alarms=[ending]))
+    if spot:
+        shapes.append(graph("Spot interruptions a minute", Unit.COUNT, lines(metrics.SPOT_INTERRUPTIONS, spot)))
+    states = [alarms[fleet].by_key[key] for fleet, own in of.items() for key in own if key in CAPACITY_KEYS]
+    return [row(alarm_status("Capacity", states)), *rows_of(3, shapes), row(_reasons(environment))]
+
+
+def _reservation(environment: str, fleet: str) -> Shape:
+    reserved = series(metrics.RESERVED_INSTANCES, "Maximum", environment, fleet, label="reserved")
+    unused = series(metrics.UNUSED_RESERVED_INSTANCES, "Maximum", environment, fleet, label="unused")
+    used = cw.MathExpression(
+        expression="reserved - unused",
+        using_metrics={"reserved": reserved, "unused": unused},
+        label="used",
+        period=MINUTE,
+    )
+    return graph(f"Reserved instances of {fleet}", Unit.COUNT, [used, reserved, unused])
+
+
+def _reasons(environment: str) -> Shape:
+    return log_table(
+        "Why nodes are missing",
+        naming.capacity_log_group(environment),
+        "filter missing > 0",
+        "stats max(@timestamp) as newest, latest(missing) as nodes, latest(reason) as why, latest(action) as what_to_do"
+        " by fleet",
+        "sort newest desc",
+    )
 
 
 def _cores(environment: str, fleet: str) -> Shape:

@@ -1,21 +1,21 @@
 """For the person on call: what fires, is data arriving, is work done, what does it cost, which nodes are worst."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from dashboards.alarms import FleetAlarms
+from dashboards.alarms import AlarmGroup
 from dashboards.widgets import GRAPH_HEIGHT, Row, alarm_status, graph, log_table, numbers, row, series, text, total
 from environments.model import Environment
-from fleet import metrics
+from fleet import metrics, naming
 from fleet.alarms import Severity
 from fleet.metrics import Unit
 
 
-def rows(environment: Environment, alarms: Mapping[str, FleetAlarms]) -> list[Row]:
+def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
     """The dashboard from top to bottom."""
     name = environment.name
     fleets = [fleet.name for fleet in environment.fleets]
-    pages = [alarm for group in alarms.values() for alarm in group.notifying(Severity.PAGE)]
-    tickets = [alarm for group in alarms.values() for alarm in group.notifying(Severity.TICKET)]
+    pages = [alarm for group in alarms for alarm in group.notifying(Severity.PAGE)]
+    tickets = [alarm for group in alarms for alarm in group.notifying(Severity.TICKET)]
     return [
         row(alarm_status("Alarms that page", pages)),
         row(alarm_status("Alarms that open a ticket", tickets)),
@@ -65,7 +65,7 @@ def rows(environment: Environment, alarms: Mapping[str, FleetAlarms]) -> list[Ro
         row(
             log_table(
                 "Worst nodes, by dollars wasted",
-                name,
+                naming.node_log_group(name),
                 "stats avg(wasted_usd_per_hour) as wasted, avg(tensor_engine_utilization) as tensor_engine, "
                 "avg(neuron_core_utilization) as core, latest(state) as last_state by fleet, node, job, owner",
                 "sort wasted desc",
@@ -76,6 +76,6 @@ def rows(environment: Environment, alarms: Mapping[str, FleetAlarms]) -> list[Ro
     ]
 
 
-def _runbooks(url: str, alarms: Mapping[str, FleetAlarms]) -> str:
-    keys = sorted({key for group in alarms.values() for key in group.notifying_keys})
+def _runbooks(url: str, alarms: Sequence[AlarmGroup]) -> str:
+    keys = sorted({key for group in alarms for key in group.notifying_keys})
     return "**Runbooks**: " + " · ".join(f"[{key}]({url}/{key}.md)" for key in keys)

@@ -140,11 +140,11 @@ def alarm_status(title: str, alarms: Sequence[cw.IAlarm]) -> Shape:
     )
 
 
-def log_table(title: str, environment: str, *query: str, height: int = 8) -> Shape:
-    """A Logs Insights query over the node events, as a table."""
+def log_table(title: str, log_group: str, *query: str, height: int = 8) -> Shape:
+    """A Logs Insights query over the events of one log group, as a table."""
     return lambda width: cw.LogQueryWidget(
         title=title,
-        log_group_names=[naming.node_log_group(environment)],
+        log_group_names=[log_group],
         query_lines=list(query),
         view=cw.LogQueryVisualizationType.TABLE,
         width=width,

@@ -3,6 +3,9 @@
 from typing import Final
 
 PROJECT: Final = "neuron-fleet"
+# The subject of alarms about the platform's own machinery. Their keys differ from those of fleets, so a fleet of this
+# name would do no harm.
+PLATFORM: Final = "platform"
 
 
 def stack_name(environment: str, stack: str) -> str:
@@ -11,7 +14,7 @@ def stack_name(environment: str, stack: str) -> str:
 
 
 def alarm_name(environment: str, subject: str, alarm: str) -> str:
-    """The alarm as it reads in a page: ``prod/trn1-pretrain/LowUtilization``. ``subject`` is a fleet."""
+    """The alarm as it reads in a page: ``prod/trn1-pretrain/LowUtilization``. ``subject`` is a fleet or PLATFORM."""
     return f"{environment}/{subject}/{alarm}"
 
 
@@ -34,6 +37,16 @@ def node_log_group(environment: str) -> str:
 def topic_name(environment: str, severity: str) -> str:
     """The topic that alarms of one severity speak to; the pager reads the severity off its name."""
     return f"{PROJECT}-{environment}-{severity}"
+
+
+def past_the_pager_topic(environment: str) -> str:
+    """The topic of what the pager may be unable to tell; no function stands behind it, people subscribe to it."""
+    return f"{PROJECT}-{environment}-past-the-pager"
+
+
+def dead_letter_queue(environment: str, function: str) -> str:
+    """The queue of events that a function could not handle."""
+    return f"{PROJECT}-{environment}-{function}-dead-letters"
 
 
 def parameter_path(environment: str, *parts: str) -> str:

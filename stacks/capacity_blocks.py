@@ -13,6 +13,7 @@ from constructs import Construct
 
 from environments.model import Environment, TrainingFleet
 from fleet import naming
+from fleet.alarms.operations import CAPACITY_BLOCKS
 from stacks.capacity import CapacityStack
 from stacks.constructs.block_role import allow_engine
 from stacks.constructs.function_state import dead_letter_queue, table_by_id
@@ -46,7 +47,9 @@ class CapacityBlocksStack(Stack):
         """Look after the blocks of ``environment``; tickets go to the topic of ``observability``."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
         self._capacity, self._training = capacity, training
-        self.unhandled = dead_letter_queue(self, "Unhandled")
+        self.unhandled = dead_letter_queue(
+            self, "Unhandled", queue_name=naming.dead_letter_queue(environment.name, CAPACITY_BLOCKS)
+        )
         # It remembers what was bought: without it, an approved request could be bought a second time.
         self.requests = table_by_id(
             self, "Requests", RemovalPolicy.RETAIN if environment.approvers else RemovalPolicy.DESTROY

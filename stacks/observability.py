@@ -1,6 +1,6 @@
 """What watches an environment: the node log group, the topics that alarms speak to, the alarms and the dashboards."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
@@ -10,19 +10,19 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from dashboards import agent_health, capacity_and_cost, inference, operator, training
-from dashboards.alarms import FleetAlarms, environment_alarms
+from dashboards.alarms import AlarmGroup, environment_alarms
 from dashboards.widgets import dashboard
 from environments.model import Environment
 from fleet import naming
-from fleet.alarms import Severity
+from fleet.alarms import Severity, Spec, platform_alarms
 from fleet.load_balancer import EndpointNames
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention
 
 
 class ObservabilityStack(Stack):
-    """Attributes: ``page_topic``, ``ticket_topic``, ``topic_key``, ``node_log_group``, ``alarms`` (by
-    fleet name).
+    """Attributes: ``page_topic``, ``ticket_topic``, ``past_the_pager`` (people subscribe to it), ``topic_key``,
+    ``node_log_group``, ``alarms`` (by fleet name), ``platform_alarms``.
     """
 
     def __init__(
@@ -46,22 +46,32 @@ class ObservabilityStack(Stack):
         self.topic_key = self._topic_key(environment)
         self.page_topic = self._topic("Pages", self.topic_key, naming.topic_name(environment.name, Severity.PAGE))
         self.ticket_topic = self._topic("Tickets", self.topic_key, naming.topic_name(environment.name, Severity.TICKET))
-        topics = {Severity.PAGE: self.page_topic, Severity.TICKET: self.ticket_topic}
+        self.past_the_pager = self._topic("PastThePager", self.topic_key, naming.past_the_pager_topic(environment.name))
         specs = environment_alarms(environment, endpoints)
-        self.alarms = {
-            fleet: FleetAlarms(self, fleet, specs=of_fleet, topics=topics, runbooks_url=environment.paging.runbooks_url)
-            for fleet, of_fleet in specs.items()
-        }
+        self.alarms = {fleet: self._alarms(fleet, environment, of_fleet) for fleet, of_fleet in specs.items()}
+        has_block_engine = bool(environment.block_fleets or environment.approvers)
+        machinery = platform_alarms(environment.name, has_block_engine=has_block_engine)
+        self.platform_alarms = self._alarms("PlatformAlarms", environment, machinery)
         audiences = {
-            "operator": operator.rows(environment, self.alarms),
+            "operator": operator.rows(environment, (*self.alarms.values(), self.platform_alarms)),
             "training": training.rows(environment, specs),
             "inference": inference.rows(environment, specs, endpoints),
-            "capacity-and-cost": capacity_and_cost.rows(environment),
+            "capacity-and-cost": capacity_and_cost.rows(environment, specs, self.alarms),
             "agent-health": agent_health.rows(environment),
         }
         for audience, rows in audiences.items():
             if rows:
                 dashboard(self, environment.name, audience, rows)
+
+    def _alarms(self, construct_id: str, environment: Environment, specs: Sequence[Spec]) -> AlarmGroup:
+        return AlarmGroup(
+            self,
+            construct_id,
+            specs=specs,
+            topics={Severity.PAGE: self.page_topic, Severity.TICKET: self.ticket_topic},
+            past_the_pager=self.past_the_pager,
+            runbooks_url=environment.paging.runbooks_url,
+        )
 
     def _topic_key(self, environment: Environment) -> kms.Key:
         # Of our own, because the policy of the key that SNS brings along does not let CloudWatch alarms in.

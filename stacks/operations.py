@@ -10,11 +10,12 @@ from constructs import Construct
 
 from environments.model import Environment
 from fleet import naming
+from fleet.alarms.operations import PAGER
 from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.python_function import PythonFunction
 from stacks.observability import ObservabilityStack
 
-PAGER: Final = "lambdas.pager.handler.lambda_handler"
+PAGER_HANDLER: Final = "lambdas.pager.handler.lambda_handler"
 
 
 class OperationsStack(Stack):
@@ -30,7 +31,9 @@ class OperationsStack(Stack):
     ) -> None:
         """Subscribe a pager to the topics of ``observability``."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
-        self.undelivered = dead_letter_queue(self, "Undelivered")
+        self.undelivered = dead_letter_queue(
+            self, "Undelivered", queue_name=naming.dead_letter_queue(environment.name, PAGER)
+        )
         # It remembers pages for a day: a new one only risks a page sent twice.
         self.pages_sent = table_by_id(self, "PagesSent", RemovalPolicy.DESTROY)
         self.pager = self._pager(environment, observability)
@@ -44,13 +47,14 @@ class OperationsStack(Stack):
         pager = PythonFunction(
             self,
             "Pager",
-            handler=PAGER,
+            handler=PAGER_HANDLER,
             # Two tries at each destination and five seconds of log query; SNS waits for none of it.
             timeout=Duration.seconds(60),
             dead_letters=self.undelivered,
             environment={
                 "ENVIRONMENT": environment.name,
                 "NODE_LOG_GROUP": node_logs.log_group_name,
+                "CAPACITY_LOG_GROUP": naming.capacity_log_group(environment.name),
                 "PAGERDUTY_SECRET": environment.paging.pagerduty_secret,
                 "SLACK_SECRET": environment.paging.slack_secret,
                 "RUNBOOKS_URL": environment.paging.runbooks_url,
@@ -58,7 +62,7 @@ class OperationsStack(Stack):
                 "LOG_LEVEL": "INFO",
             },
         )
-        self._let_read_node_events(pager.role, node_logs)
+        self._let_query_events(pager.role, environment, node_logs)
         self._let_read_secrets(pager.role, environment)
         # What Powertools' idempotency does with its table, and nothing else.
         self.pages_sent.grant(
@@ -66,15 +70,28 @@ class OperationsStack(Stack):
         )
         return pager
 
-    def _let_read_node_events(self, role: iam.Role, node_logs: logs.ILogGroup) -> None:
-        role.add_to_policy(iam.PolicyStatement(actions=["logs:StartQuery"], resources=[node_logs.log_group_arn]))
+    def _let_query_events(self, role: iam.Role, environment: Environment, node_logs: logs.ILogGroup) -> None:
+        # By its name: the capacity watch makes the group, after the pager, and a page goes out without it.
+        capacity_logs = self.format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=f"{naming.capacity_log_group(environment.name)}:*",
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+        role.add_to_policy(
+            iam.PolicyStatement(actions=["logs:StartQuery"], resources=[node_logs.log_group_arn, capacity_logs])
+        )
         role.add_to_policy(iam.PolicyStatement(actions=["logs:GetQueryResults", "logs:StopQuery"], resources=["*"]))
         Validations.of(role).acknowledge(
             Acknowledgment(
                 id="AwsSolutions-IAM5[Resource::*]",
                 reason="GetQueryResults and StopQuery take a query id and have no resource level; a query can be "
-                "started on the node log group only",
-            )
+                "started on the node log group and on the capacity log group only",
+            ),
+            Acknowledgment(
+                id=f"AwsSolutions-IAM5[Resource::{capacity_logs}]",
+                reason="one log group by its name; CloudWatch Logs ends the ARN of every log group in :*",
+            ),
         )
 
     def _let_read_secrets(self, role: iam.Role, environment: Environment) -> None:

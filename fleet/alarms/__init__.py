@@ -1,10 +1,13 @@
-"""The alarms of one fleet as data: when each fires, why, and what a person should do first.
+"""Alarms as data: when each fires, why, and what a person should do first.
 
-One set per fleet, whatever its number of nodes. The runbook of an alarm is ``docs/runbooks/<key>.md``.
+One set per fleet, whatever its number of nodes, and one for the platform's own machinery. The runbook of an alarm is
+``docs/runbooks/<key>.md``.
 """
 
 from fleet.alarms import health, utilization
+from fleet.alarms.capacity import capacity_alarms
 from fleet.alarms.endpoint import endpoint_alarms
+from fleet.alarms.operations import platform_alarms
 from fleet.alarms.settings import AlarmSettings, Thresholds
 from fleet.alarms.specs import (
     AlarmSpec,
@@ -39,6 +42,7 @@ __all__ = [
     "alarms_in",
     "endpoint_alarms",
     "fleet_alarms",
+    "platform_alarms",
 ]
 
 Spec = AlarmSpec | CompositeSpec
@@ -60,7 +64,11 @@ def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
         health.hbm_pressure(settings),
         health.compile_too_long(settings),
         health.spool_growing(settings),
+        *capacity_alarms(settings),
     )
+    silent = health.fleet_silent(settings)
+    if silent is not None:
+        alarms += (silent,)
     if settings.purpose == "inference":
         # An endpoint without requests completes nothing, and its cores differ with their traffic: neither is a fault.
         return alarms

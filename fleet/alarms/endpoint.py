@@ -27,7 +27,7 @@ def _errors(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
     total = "(FILL(requests, 0) + FILL(balancer, 0))"
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="EndpointErrors",
         severity=Severity.PAGE,
         summary=f"More than {ERROR_PERCENT:g} % of the endpoint's requests fail.",
@@ -51,7 +51,7 @@ def _latency(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
     limit = settings.thresholds.latency_p99_seconds
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="EndpointLatencyP99",
         severity=Severity.PAGE,
         summary=f"One request in a hundred takes longer than {limit:g} seconds.",
@@ -73,7 +73,7 @@ def _latency(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
 def _no_healthy_targets(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="NoHealthyTargets",
         severity=Severity.PAGE,
         summary="The endpoint has no healthy target.",

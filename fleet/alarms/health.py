@@ -4,9 +4,13 @@ from typing import Final
 
 from fleet import metrics
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
+from fleet.blocks.life import BEFORE_END, Step
+from fleet.fleet_spec import MarketKind
 
 BLIND_SHARE: Final = 0.05
+SILENT_MINUTES: Final = 15
+DRAIN_MINUTES: Final = int(BEFORE_END[Step.DRAIN].total_seconds()) // 60
 # 1.4 to 2.4 KB a minute and sink, so this is four to nine hours of one node; less is a hiccup of the network.
 SPOOL_BYTES: Final = 1_000_000
 
@@ -15,7 +19,7 @@ def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
     """An error for which AWS documents an action: reboot or replace."""
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="HardwareFault",
         severity=Severity.PAGE,
         summary="A Neuron device reports a hardware error that does not heal by itself.",
@@ -36,11 +40,10 @@ def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
 
 
 def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
-    """Too many nodes without a measurement, or nothing at all from a fleet that always has nodes."""
-    always_on = settings.minimum_nodes > 0
+    """Too many nodes whose agent lives and measures nothing."""
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="FleetBlind",
         severity=Severity.PAGE,
         summary=f"More than {BLIND_SHARE:.0%} of the fleet's {settings.nodes} nodes cannot be measured.",
@@ -50,15 +53,63 @@ def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=BLIND_SHARE,
         datapoints=(3, 3),
-        silence=Silence.BREACHING if always_on else Silence.NOT_BREACHING,
+        # A fleet without nodes says nothing either, and is well: FleetSilent knows the difference.
+        silence=Silence.NOT_BREACHING,
     )
+
+
+def fleet_silent(settings: AlarmSettings) -> AlarmSpec | None:
+    """Nodes run, and not one agent says anything; None for a fleet of which nobody else knows whether it has nodes."""
+    there = _nodes_are_there(settings)
+    if there is None:
+        return None
+    condition, queries = there
+    return AlarmSpec(
+        environment=settings.environment,
+        subject=settings.fleet,
+        key="FleetSilent",
+        severity=Severity.PAGE,
+        summary="The fleet has nodes, and no agent has said anything for a quarter of an hour.",
+        action="Look at one node over Session Manager: does the agent run, and does it reach CloudWatch?",
+        metric=MathRef(
+            f"IF(FILL(heartbeat, 0) < 1 AND {condition}, 1, 0)",
+            (("heartbeat", settings.metric(metrics.AGENT_HEARTBEAT, "Maximum")), *queries),
+        ),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        # A node that boots is silent too, for less than this.
+        datapoints=(SILENT_MINUTES, SILENT_MINUTES),
+        # Without the capacity watch nobody knows whether there are nodes; CapacityWatchSilent tells of that.
+        silence=Silence.KEEP,
+    )
+
+
+def _nodes_are_there(settings: AlarmSettings) -> tuple[str, tuple[tuple[str, MetricRef], ...]] | None:
+    """The condition that somebody else than the agents sees nodes, and the series that it reads.
+
+    Of two looks in a minute the one that sees fewer nodes counts.
+    """
+    used = (
+        ("reserved", settings.metric(metrics.RESERVED_INSTANCES, "Minimum")),
+        ("unused", settings.metric(metrics.UNUSED_RESERVED_INSTANCES, "Maximum")),
+    )
+    if settings.market is MarketKind.CAPACITY_BLOCK:
+        # A block's last minutes are for letting go of its nodes; without a block there is no datum of its end.
+        left = ("left", settings.metric(metrics.CAPACITY_BLOCK_MINUTES_LEFT, "Minimum"))
+        return f"reserved - unused >= 1 AND FILL(left, 0) > {DRAIN_MINUTES}", (*used, left)
+    if settings.is_reserved:
+        return "reserved - unused >= 1", used
+    if settings.purpose == "inference":
+        # An endpoint keeps all its nodes, as far as it can get them.
+        return f"missing < {settings.nodes}", (("missing", settings.metric(metrics.MISSING_NODES, "Maximum")),)
+    return None
 
 
 def node_blind(settings: AlarmSettings) -> AlarmSpec:
     """One node without a measurement."""
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="NodeBlind",
         severity=Severity.TICKET,
         summary="A node's neuron-monitor is silent, so nobody knows what its cores do.",
@@ -75,7 +126,7 @@ def hbm_pressure(settings: AlarmSettings) -> AlarmSpec:
     """Device memory nearly full; the true limit is lower than it looks, for not all use is counted."""
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="HbmPressure",
         severity=Severity.TICKET,
         summary=f"A device uses more than {settings.thresholds.hbm_percent:g} % of its memory.",
@@ -92,7 +143,7 @@ def compile_too_long(settings: AlarmSettings) -> AlarmSpec:
     """A compilation that excuses low utilization for too long."""
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="CompileTooLong",
         severity=Severity.TICKET,
         summary="A node has been compiling for an hour and a half.",
@@ -109,7 +160,7 @@ def spool_growing(settings: AlarmSettings) -> AlarmSpec:
     """Measurements that wait on a disk instead of reaching CloudWatch."""
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="SpoolGrowing",
         severity=Severity.TICKET,
         summary="A node cannot send its measurements and keeps them on its disk.",

@@ -5,6 +5,7 @@ from typing import Literal
 
 from fleet import metrics
 from fleet.alarms.specs import MetricRef
+from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec
 
 
@@ -23,17 +24,22 @@ class Thresholds:
 class AlarmSettings:
     """One fleet, as its alarms see it.
 
-    ``minimum_nodes`` is how many nodes exist at any time: 0 for a fleet that scales to nothing between jobs, whose
-    silence is therefore no incident. ``reports_flops`` chooses tensor-engine or core utilization.
+    ``nodes`` is how many it may have, ``market`` how they are bought: that decides what can go wrong with its
+    capacity. ``reports_flops`` chooses tensor-engine or core utilization.
     """
 
     environment: str
     fleet: str
     purpose: Literal["training", "inference"]
+    market: MarketKind
     nodes: int
-    minimum_nodes: int
     reports_flops: bool = True
     thresholds: Thresholds = field(default_factory=Thresholds)
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether capacity is set aside for the fleet, and paid for whether it is used or not."""
+        return self.market in {MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK}
 
     def metric(self, spec: MetricSpec, statistic: str) -> MetricRef:
         """The fleet-wide series of a metric of ours."""

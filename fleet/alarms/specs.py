@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from fleet import metrics, naming
+from fleet import metrics, naming, operations_metrics
 
 DESCRIPTION_LIMIT: Final = 1024
 _STATISTIC: Final = re.compile(r"Average|Minimum|Maximum|p\d{1,2}(\.\d+)?")
@@ -31,6 +31,8 @@ class Silence(StrEnum):
 
     BREACHING = "breaching"
     NOT_BREACHING = "notBreaching"
+    KEEP = "ignore"
+    """The state stays as it was: what is not known opens nothing and closes nothing."""
 
 
 class Comparison(StrEnum):
@@ -55,8 +57,17 @@ class MetricRef:
     dimensions: tuple[tuple[str, str], ...]
 
     def __post_init__(self) -> None:
-        if self.namespace != metrics.NAMESPACE:
-            return
+        if self.namespace == operations_metrics.NAMESPACE:
+            self._check_operations()
+        if self.namespace == metrics.NAMESPACE:
+            self._check_fleet()
+
+    def _check_operations(self) -> None:
+        names = tuple(name for name, _ in self.dimensions)
+        if self.name not in operations_metrics.CATALOGUE or names != (operations_metrics.ENVIRONMENT,):
+            raise AlarmSpecError(f"no function publishes {self.name} with dimensions {names}")
+
+    def _check_fleet(self) -> None:
         spec = metrics.CATALOGUE.get(self.name)
         if spec is None:
             raise AlarmSpecError(f"{self.name} is not in the metric catalogue")
@@ -87,7 +98,8 @@ class MathRef:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Alarm:
     environment: str
-    fleet: str
+    subject: str
+    """A fleet, or ``naming.PLATFORM``."""
     key: str
     severity: Severity
     summary: str
@@ -96,11 +108,13 @@ class _Alarm:
     """One sentence: what that person should do first."""
     notifies: bool = True
     """False for a part of a composite alarm: it has a state, and tells nobody."""
+    past_the_pager: bool = False
+    """True for an alarm of which the pager itself may be unable to tell: it speaks to one more topic, without it."""
 
     @property
     def name(self) -> str:
         """The alarm as it reads in a page."""
-        return naming.alarm_name(self.environment, self.fleet, self.key)
+        return naming.alarm_name(self.environment, self.subject, self.key)
 
     def description(self, runbooks_url: str) -> str:
         """What the page says: summary, action and runbook, within CloudWatch's 1024 characters.

@@ -29,7 +29,7 @@ def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
     """A job that holds cores and does next to nothing with them."""
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="IdleAllocated",
         severity=_severity(settings),
         summary="A job holds NeuronCores and hardly uses them.",
@@ -52,7 +52,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
     )
     below = AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="UtilizationBelowThreshold",
         severity=Severity.PAGE,
         summary=f"A tenth of the cores that run a job stay below {threshold:g} % utilization.",
@@ -67,7 +67,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
     )
     waste = AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="WasteAboveThreshold",
         severity=Severity.PAGE,
         summary=f"A node wastes more than {thresholds.wasted_usd_per_node_hour:g} dollars an hour.",
@@ -88,7 +88,7 @@ def low_utilization(
     """The page for a job that runs and wastes: a percentage alone is no reason to wake anybody, dollars are."""
     return CompositeSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="LowUtilization",
         severity=_severity(settings),
         summary="A running job uses too little of the accelerators that it pays for.",
@@ -102,7 +102,7 @@ def job_hang(settings: AlarmSettings) -> AlarmSpec:
     """No progress, though a job runs: busy cores are no proof, collectives spin while they wait."""
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="JobHang",
         severity=Severity.PAGE,
         summary="A job should be running, and no node has completed an execution for ten minutes.",
@@ -126,7 +126,7 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
     measured = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING
     return AlarmSpec(
         environment=settings.environment,
-        fleet=settings.fleet,
+        subject=settings.fleet,
         key="Straggler",
         severity=Severity.TICKET,
         summary=f"The slowest core is more than {STRAGGLER_POINTS:g} points of utilization behind the median.",

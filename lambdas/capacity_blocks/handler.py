@@ -10,11 +10,11 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import ValidationError
 
+from fleet.operations_metrics import CAPACITY_BLOCK_PROBLEMS
 from lambdas.capacity_blocks import adapters, commands, identity, service, settings
 from lambdas.capacity_blocks.commands import Command
 from lambdas.capacity_blocks.ports import World
 from lambdas.capacity_blocks.store import Table
-from lambdas.shared.metrics import CAPACITY_BLOCK_PROBLEMS
 from lambdas.shared.observability import emit, logger
 
 FUNCTION = "capacity-blocks"

@@ -10,6 +10,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import TypeAdapter, ValidationError
 
+from fleet.operations_metrics import ENRICHMENT_FAILED, PAGES_FAILED, PAGES_SENT
 from lambdas.pager import service, settings
 from lambdas.pager.adapters import IncidentTable, NodeEventQuery, Secrets, logs_client, secrets_client, table_client
 from lambdas.pager.delivery import HttpPoster
@@ -17,7 +18,6 @@ from lambdas.pager.errors import DeliveryError
 from lambdas.pager.model import AlarmChange, Notice, Severity, SnsEvent
 from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World
-from lambdas.shared.metrics import ENRICHMENT_FAILED, PAGES_FAILED, PAGES_SENT
 from lambdas.shared.observability import emit, logger
 
 FUNCTION = "pager"

@@ -9,7 +9,7 @@ from functools import cache
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
-from lambdas.shared.metrics import ENVIRONMENT, NAMESPACE, OperationsMetric
+from fleet.operations_metrics import ENVIRONMENT, NAMESPACE, OperationsMetric
 
 
 @cache

@@ -22,11 +22,15 @@ def table_by_id(scope: Construct, construct_id: str, removal_policy: RemovalPoli
     )
 
 
-def dead_letter_queue(scope: Construct, construct_id: str) -> sqs.Queue:
-    """Two weeks, the longest that SQS keeps anything, for somebody to look."""
+def dead_letter_queue(scope: Construct, construct_id: str, *, queue_name: str) -> sqs.Queue:
+    """Two weeks, the longest that SQS keeps anything, for somebody to look.
+
+    It has a name, of ``naming.dead_letter_queue``, because people go there and its alarm is in another stack.
+    """
     return sqs.Queue(
         scope,
         construct_id,
+        queue_name=queue_name,
         encryption=sqs.QueueEncryption.SQS_MANAGED,
         enforce_ssl=True,
         retention_period=Duration.days(14),

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from fleet import naming
+from fleet import operations_metrics as metrics
 from lambdas.pager import handler
 from lambdas.pager.delivery import HttpPoster
 from lambdas.pager.errors import DeliveryError
-from lambdas.shared import metrics, observability
+from lambdas.shared import observability
 from tests.support.pager import (
     ENVIRON,
     ROUTING_KEY,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stacks.constructs.python_function import PACKAGES, ROOT
-from stacks.operations import PAGER
+from stacks.operations import PAGER_HANDLER
 from tests.support.templates import platform
 from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
 
@@ -37,7 +37,11 @@ def test_the_pager_may_do_this_and_nothing_else(environment: Watched) -> None:
     assert allowed == [
         ("Allow", ["logs:CreateLogStream", "logs:PutLogEvents"], ["PagerLogs"]),
         ("Allow", ["sqs:SendMessage"], ["Undelivered"]),
-        ("Allow", ["logs:StartQuery"], ["NodeEvents"]),
+        (
+            "Allow",
+            ["logs:StartQuery"],
+            ["NodeEvents", f"arn:aws:logs:us-east-2:{account}:log-group:/neuron-fleet/{name}/capacity:*"],
+        ),
         ("Allow", ["logs:GetQueryResults", "logs:StopQuery"], ["*"]),
         (
             "Allow",
@@ -67,6 +71,7 @@ def test_the_pager_is_told_names_and_no_secret(environment: Watched) -> None:
     assert set(variables) == {
         "ENVIRONMENT",
         "NODE_LOG_GROUP",
+        "CAPACITY_LOG_GROUP",
         "PAGERDUTY_SECRET",
         "SLACK_SECRET",
         "RUNBOOKS_URL",
@@ -85,7 +90,7 @@ def test_the_pager_runs_on_arm_with_logs_in_json(environment: Watched) -> None:
 
     assert (function["Runtime"], function["Architectures"]) == ("python3.14", ["arm64"])
     assert function["LoggingConfig"]["LogFormat"] == "JSON"
-    assert function["Handler"] == PAGER
+    assert function["Handler"] == PAGER_HANDLER
 
 
 def test_the_powertools_layer_is_pinned(environment: Watched) -> None:
@@ -132,7 +137,7 @@ def test_the_code_asset_holds_the_domain_and_the_lambdas_only() -> None:
 
 
 def test_the_pagers_handler_exists() -> None:
-    module, _, function = PAGER.rpartition(".")
+    module, _, function = PAGER_HANDLER.rpartition(".")
     source = (ROOT / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
 
     assert f"def {function}(" in source

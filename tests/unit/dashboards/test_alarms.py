@@ -7,10 +7,11 @@ import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_sns as sns
 
-from dashboards.alarms import FleetAlarms, alarm_settings, environment_alarms
+from dashboards.alarms import AlarmGroup, alarm_settings, environment_alarms
 from environments.loader import load
 from environments.model import Environment, TrainingFleet
-from fleet.alarms import AlarmSettings, Severity, fleet_alarms
+from fleet.alarms import AlarmSettings, Severity, fleet_alarms, platform_alarms
+from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
 
 
@@ -20,10 +21,17 @@ def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
     topics: dict[Severity, sns.ITopic] = {
         severity: sns.Topic(stack, severity.value, topic_name=severity.value) for severity in Severity
     }
-    FleetAlarms(stack, "fleet", specs=fleet_alarms(settings), topics=topics, runbooks_url="docs/runbooks")
+    AlarmGroup(
+        stack,
+        "fleet",
+        specs=(*fleet_alarms(settings), *platform_alarms("prod", has_block_engine=True)),
+        topics=topics,
+        past_the_pager=sns.Topic(stack, "past"),
+        runbooks_url="docs/runbooks",
+    )
     found: dict[str, dict[str, Any]] = {}
     for resource in assertions.Template.from_stack(stack).to_json()["Resources"].values():
-        properties = resource["Properties"]
+        properties = resource.get("Properties", {})
         if "AlarmName" in properties:
             found[properties["AlarmName"].rpartition("/")[2]] = properties
     return found
@@ -31,7 +39,12 @@ def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def alarms() -> dict[str, dict[str, Any]]:
-    return rendered(AlarmSettings(environment="prod", fleet="trn1", purpose="training", nodes=16, minimum_nodes=16))
+    return rendered(
+        AlarmSettings(environment="prod", fleet="trn1", purpose="training", market=MarketKind.CAPACITY_BLOCK, nodes=16)
+    )
+
+
+MARKETS = [kind.value for kind in MarketKind if kind is not MarketKind.SPOT]
 
 
 def with_market(kind: str) -> Environment:
@@ -42,31 +55,18 @@ def with_market(kind: str) -> Environment:
     return environment.model_copy(update={"fleets": (training.model_copy(update={"market": markets[kind]}),)})
 
 
-def test_a_training_fleet_that_is_paid_by_the_hour_is_not_missed_between_its_jobs() -> None:
-    environment = with_market("on-demand")
-
-    assert alarm_settings(environment, environment.fleets[0]).minimum_nodes == 0
-
-
-@pytest.mark.parametrize("kind", ["reservation", "capacity-block"])
-def test_a_training_fleet_that_is_paid_for_anyway_keeps_its_nodes_and_is_missed(kind: str) -> None:
+@pytest.mark.parametrize("kind", MARKETS)
+def test_the_alarms_know_how_the_fleets_capacity_is_bought(kind: str) -> None:
     environment = with_market(kind)
-    (fleet,) = environment.fleets
 
-    assert alarm_settings(environment, fleet).minimum_nodes == fleet.nodes > 0
+    assert alarm_settings(environment, environment.fleets[0]).market == kind
 
 
-def test_silence_is_no_incident_until_a_new_fleet_has_booted(alarms: dict[str, dict[str, Any]]) -> None:
+def test_silence_is_no_incident_until_what_speaks_is_deployed(alarms: dict[str, dict[str, Any]]) -> None:
     warm_ups = {key: alarm["WarmUpConfiguration"] for key, alarm in alarms.items() if "WarmUpConfiguration" in alarm}
 
-    assert warm_ups == {"FleetBlind": {"WarmUpPeriodDurationInMinutes": 30}}
-
-
-def test_an_inference_fleet_always_has_its_nodes() -> None:
-    environment = load("prod")
-    (fleet,) = environment.inference_fleets
-
-    assert alarm_settings(environment, fleet).minimum_nodes == fleet.nodes
+    half_an_hour = {"WarmUpPeriodDurationInMinutes": 30}
+    assert warm_ups == {"CapacityWatchSilent": half_an_hour, "CapacityBlockEngineSilent": half_an_hour}
 
 
 def test_thresholds_come_from_the_environment_file() -> None:
@@ -115,8 +115,20 @@ def test_an_expression_returns_one_series_over_named_metrics(alarms: dict[str, A
     }
 
 
-def test_a_fleet_that_always_has_nodes_breaches_when_it_is_silent(alarms: dict[str, Any]) -> None:
-    assert alarms["FleetBlind"]["TreatMissingData"] == "breaching"
+@pytest.mark.parametrize(
+    ("key", "treatment"),
+    [("FleetBlind", "notBreaching"), ("CapacityWatchSilent", "breaching"), ("CapacityMissing", "ignore")],
+)
+def test_what_silence_means_is_said_in_cloudwatchs_words(alarms: dict[str, Any], key: str, treatment: str) -> None:
+    assert alarms[key]["TreatMissingData"] == treatment
+
+
+def test_undelivered_pages_speak_to_one_more_topic_than_the_pagers(alarms: dict[str, Any]) -> None:
+    told = [
+        [action["Ref"][:4] for action in alarms["PagerUndelivered"][kind]] for kind in ("AlarmActions", "OKActions")
+    ]
+
+    assert told == [["page", "past"]] * 2
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from aws_cdk import aws_cloudwatch as cw
 from dashboards.widgets import alarm_status, graph, row, rows_of, series, text, total
 from fleet import metrics
 from fleet.alarms import AlarmSettings, AlarmSpec, fleet_alarms
+from fleet.fleet_spec import MarketKind
 from fleet.metrics import Unit
 
 
@@ -44,7 +45,7 @@ def test_percents_are_drawn_from_zero_to_a_hundred() -> None:
 
 
 def test_a_threshold_is_drawn_where_its_alarm_has_it() -> None:
-    settings = AlarmSettings(environment="prod", fleet="trn1", purpose="training", nodes=1, minimum_nodes=1)
+    settings = AlarmSettings(environment="prod", fleet="trn1", purpose="training", market=MarketKind.ON_DEMAND, nodes=1)
     pressure = next(alarm for alarm in fleet_alarms(settings) if alarm.key == "HbmPressure")
     assert isinstance(pressure, AlarmSpec)
 

@@ -25,6 +25,7 @@ from fleet.alarms import (
     endpoint_alarms,
     fleet_alarms,
 )
+from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
 
 FLEET = (("Environment", "prod"), ("Fleet", "trn1-pretrain"))
@@ -32,7 +33,7 @@ NAMES = EndpointNames(load_balancer="app/chat/50dc6c", target_group="targetgroup
 
 
 def settings(purpose: Literal["training", "inference"] = "training", **changes: Any) -> AlarmSettings:
-    values: dict[str, Any] = {"nodes": 16, "minimum_nodes": 16} | changes
+    values: dict[str, Any] = {"nodes": 16, "market": MarketKind.RESERVATION} | changes
     return AlarmSettings(environment="prod", fleet="trn1-pretrain", purpose=purpose, **values)
 
 
@@ -55,7 +56,7 @@ def series(alarm: AlarmSpec) -> dict[str, str]:
 def any_alarm(**changes: Any) -> AlarmSpec:
     values: dict[str, Any] = {
         "environment": "prod",
-        "fleet": "trn1-pretrain",
+        "subject": "trn1-pretrain",
         "key": "Anything",
         "severity": Severity.TICKET,
         "summary": "Something is wrong.",
@@ -85,6 +86,9 @@ def test_a_training_fleet_has_the_contracted_alarms() -> None:
         "HbmPressure",
         "CompileTooLong",
         "SpoolGrowing",
+        "CapacityMissing",
+        "ReservationUnused",
+        "FleetSilent",
     }
 
 
@@ -95,17 +99,17 @@ def test_an_endpoint_without_requests_is_neither_hung_nor_straggling() -> None:
 def test_an_idle_evening_of_an_endpoint_wakes_nobody() -> None:
     pages = {a.key for a in fleet_alarms(settings("inference")) if a.notifies and a.severity is Severity.PAGE}
 
-    assert pages == {"HardwareFault", "FleetBlind"}
+    assert pages == {"HardwareFault", "FleetBlind", "FleetSilent"}
 
 
 def test_the_number_of_alarms_does_not_depend_on_the_number_of_nodes() -> None:
-    assert len(fleet_alarms(settings(nodes=1, minimum_nodes=1))) == len(fleet_alarms(settings(nodes=2000)))
+    assert len(fleet_alarms(settings(nodes=1))) == len(fleet_alarms(settings(nodes=2000)))
 
 
 def test_pages_are_the_contracted_ones() -> None:
     pages = {alarm.key for alarm in fleet_alarms(settings()) if alarm.notifies and alarm.severity is Severity.PAGE}
 
-    assert pages == {"IdleAllocated", "LowUtilization", "JobHang", "HardwareFault", "FleetBlind"}
+    assert pages == {"IdleAllocated", "LowUtilization", "JobHang", "HardwareFault", "FleetBlind", "FleetSilent"}
 
 
 def test_low_utilization_watches_the_slowest_tenth_of_the_cores() -> None:
@@ -145,11 +149,6 @@ def test_children_come_before_the_composite_that_reads_them() -> None:
         if isinstance(alarm, CompositeSpec):
             assert {child.key for child in alarms_in(alarm.rule)} <= seen
         seen.add(alarm.key)
-
-
-@pytest.mark.parametrize(("minimum", "silence"), [(16, Silence.BREACHING), (0, Silence.NOT_BREACHING)])
-def test_silence_is_an_incident_only_where_nodes_always_exist(minimum: int, silence: Silence) -> None:
-    assert metric_alarm("FleetBlind", minimum_nodes=minimum).silence is silence
 
 
 def test_blindness_is_a_share_of_nodes_that_a_doubled_batch_cannot_change() -> None:

@@ -23,8 +23,13 @@ PAGES_SENT: Final = OperationsMetric("PagesSent", "messages that a destination a
 PAGES_FAILED: Final = OperationsMetric("PagesFailed", "messages that a destination did not take after all attempts")
 ENRICHMENT_FAILED: Final = OperationsMetric("EnrichmentFailed", "pages that went out without nodes, job and dollars")
 CAPACITY_BLOCK_PROBLEMS: Final = OperationsMetric(
-    "CapacityBlockProblems", "Capacity Blocks of which something could not be done at a look"
+    "CapacityBlockProblems", "Capacity Blocks of which something could not be done at a look; 0 at a look without any"
 )
 CAPACITY_WATCH_PROBLEMS: Final = OperationsMetric(
-    "CapacityWatchProblems", "fleets whose capacity could not be looked at, or not be put in order, at a look"
+    "CapacityWatchProblems",
+    "at a look: fleets whose capacity could not be seen or put in order, and reservations that no fleet has any more",
 )
+
+CATALOGUE: Final[dict[str, OperationsMetric]] = {
+    metric.name: metric for metric in list(globals().values()) if isinstance(metric, OperationsMetric)
+}

@@ -1,0 +1,133 @@
+"""Has the fleet the capacity that it was promised, and is it used: what the capacity watch sees, as alarms.
+
+The watch publishes nothing of a fleet in a minute in which AWS did not answer. Such a minute must neither end an
+incident nor open one, so these alarms keep their state; that the watch itself is silent or fails is told by alarms of
+its own, in ``fleet.alarms.operations``. Gauges are read at their Minimum where two looks in one minute may differ: a
+node is missing, or unused, in a minute in which every look says so.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from fleet import metrics
+from fleet.alarms.settings import AlarmSettings
+from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, Silence
+from fleet.fleet_spec import MarketKind
+
+# What a page of one of these has to tell is in the capacity watch's events, not in those of the nodes.
+KEYS: Final = frozenset(
+    {"CapacityMissing", "ReservationUnused", "CapacityBlockEnding", "CapacityBlockEndingSoon", "SpotInterruption"}
+)
+UNUSED_MINUTES: Final = 30
+DAY_MINUTES: Final = 24 * 60
+# Half an hour before the engine tells jobs to write their last checkpoint.
+SOON_MINUTES: Final = 90
+
+
+def capacity_alarms(settings: AlarmSettings) -> tuple[AlarmSpec, ...]:
+    """Those that the fleet's way of buying capacity can make true."""
+    makers: list[Callable[[AlarmSettings], AlarmSpec]] = [_missing]
+    if settings.is_reserved:
+        makers.append(_unused)
+    if settings.market is MarketKind.CAPACITY_BLOCK:
+        makers += [_block_ending, _block_ending_soon]
+    if settings.market is MarketKind.SPOT:
+        makers.append(_spot_interruption)
+    return tuple(make(settings) for make in makers)
+
+
+def _missing(settings: AlarmSettings) -> AlarmSpec:
+    return AlarmSpec(
+        environment=settings.environment,
+        subject=settings.fleet,
+        key="CapacityMissing",
+        severity=Severity.TICKET,
+        summary="The fleet cannot get the nodes that it should have.",
+        action="Do what the newest capacity event says; the nodes come by themselves once there is capacity.",
+        metric=settings.metric(metrics.MISSING_NODES, "Minimum"),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        # The watch excuses what is on its way; three minutes outlast a node that is being replaced between two looks.
+        datapoints=(3, 5),
+        silence=Silence.KEEP,
+    )
+
+
+def _unused(settings: AlarmSettings) -> AlarmSpec:
+    return AlarmSpec(
+        environment=settings.environment,
+        subject=settings.fleet,
+        key="ReservationUnused",
+        severity=Severity.TICKET,
+        summary=f"Reserved instances have been paid for and not used for {UNUSED_MINUTES} minutes.",
+        action="Find out why no node runs on them; if nobody needs them, make the reservation smaller or cancel it.",
+        metric=settings.metric(metrics.UNUSED_RESERVED_INSTANCES, "Minimum"),
+        comparison=Comparison.ABOVE,
+        threshold=0,
+        # Every minute of the half hour: a node that is replaced, or boots, leaves a hole of a few minutes.
+        datapoints=(UNUSED_MINUTES, UNUSED_MINUTES),
+        silence=Silence.KEEP,
+    )
+
+
+def _block_ending(settings: AlarmSettings) -> AlarmSpec:
+    return _ending(
+        settings,
+        "CapacityBlockEnding",
+        DAY_MINUTES,
+        "The fleet's Capacity Block ends within a day.",
+        "Extend it (`fleet capacity search`) or see that the job's last checkpoint will be enough.",
+    )
+
+
+def _block_ending_soon(settings: AlarmSettings) -> AlarmSpec:
+    return _ending(
+        settings,
+        "CapacityBlockEndingSoon",
+        SOON_MINUTES,
+        "The fleet's Capacity Block ends within an hour and a half.",
+        "See that the job writes a checkpoint at the signal, an hour before the end; it is stopped at 35 minutes.",
+    )
+
+
+def _ending(settings: AlarmSettings, key: str, minutes: int, summary: str, action: str) -> AlarmSpec:
+    return AlarmSpec(
+        environment=settings.environment,
+        subject=settings.fleet,
+        key=key,
+        severity=Severity.TICKET,
+        summary=summary,
+        action=action,
+        metric=MathRef(
+            # Without a block there is no datum of its end: that is over, and known. Without an answer of EC2 there is
+            # none of either, and nothing is known.
+            f"IF(reserved >= 0, FILL(left, {minutes}), {minutes})",
+            (
+                ("reserved", settings.metric(metrics.RESERVED_INSTANCES, "Minimum")),
+                ("left", settings.metric(metrics.CAPACITY_BLOCK_MINUTES_LEFT, "Minimum")),
+            ),
+        ),
+        comparison=Comparison.BELOW,
+        threshold=minutes,
+        # A clock does not flap.
+        datapoints=(1, 1),
+        silence=Silence.KEEP,
+    )
+
+
+def _spot_interruption(settings: AlarmSettings) -> AlarmSpec:
+    return AlarmSpec(
+        environment=settings.environment,
+        subject=settings.fleet,
+        key="SpotInterruption",
+        severity=Severity.TICKET,
+        summary="EC2 takes Spot nodes of the fleet back.",
+        action="See that the nodes that are left carry the traffic; if it happens often, buy another way.",
+        metric=settings.metric(metrics.SPOT_INTERRUPTIONS, "Maximum"),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        # One ticket for a storm: the alarm rests when a quarter of an hour has passed without a notice.
+        datapoints=(1, 15),
+        # There is a datum when EC2 says something, and none in an ordinary minute.
+        silence=Silence.NOT_BREACHING,
+    )

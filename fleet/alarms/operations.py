@@ -1,0 +1,162 @@
+"""Does the platform's own machinery work: the pager, the Capacity Block engine, the capacity watch.
+
+One set per environment. None of these looks at a node, so none is paid for by the size of a fleet.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fleet import naming, operations_metrics
+from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, Silence
+from fleet.operations_metrics import OperationsMetric
+
+# Both functions are woken every minute: one lost tick is nothing, five looks in a row are no accident.
+PROBLEM_LOOKS: Final = 5
+SILENT_MINUTES: Final = 10
+
+PAGER: Final = "pager"
+CAPACITY_BLOCKS: Final = "capacity-blocks"
+CAPACITY_WATCH: Final = "capacity-watch"
+
+
+@dataclass(frozen=True, slots=True)
+class _Clockwork:
+    """A function that looks every minute and counts its problems each time, if there were none as 0."""
+
+    key: str
+    function: str
+    words: str
+    problems: OperationsMetric
+    problem: str
+    silence: str
+
+
+_ENGINE: Final = _Clockwork(
+    key="CapacityBlockEngine",
+    function=CAPACITY_BLOCKS,
+    words="the Capacity Block engine",
+    problems=operations_metrics.CAPACITY_BLOCK_PROBLEMS,
+    problem="Something could not be done for a Capacity Block at five looks in a row.",
+    silence="Nobody has looked after the Capacity Blocks for ten minutes: no checkpoint signal, no drain.",
+)
+_WATCH: Final = _Clockwork(
+    key="CapacityWatch",
+    function=CAPACITY_WATCH,
+    words="the capacity watch",
+    problems=operations_metrics.CAPACITY_WATCH_PROBLEMS,
+    problem="The capacity of a fleet could not be seen at five looks in a row; its capacity alarms keep their state.",
+    silence="Nobody has looked at the fleets' capacity for ten minutes; the capacity alarms keep their state.",
+)
+# A page of one of these has no nodes, jobs or dollars to tell of.
+KEYS: Final = frozenset(
+    {"PagerUndelivered"}
+    | {f"{of.key}{trouble}" for of in (_ENGINE, _WATCH) for trouble in ("Problems", "Silent", "Unhandled")}
+)
+
+
+def platform_alarms(environment: str, *, has_block_engine: bool) -> tuple[AlarmSpec, ...]:
+    """The alarms of an environment's machinery; the engine's only where there is one."""
+    clockworks = [_WATCH, *([_ENGINE] if has_block_engine else [])]
+    return (
+        _undelivered(environment),
+        *(alarm for clockwork in clockworks for alarm in _alarms(environment, clockwork)),
+    )
+
+
+def _alarms(environment: str, of: _Clockwork) -> Sequence[AlarmSpec]:
+    return (_problems(environment, of), _silent(environment, of), _unhandled(environment, of))
+
+
+def _problems(environment: str, of: _Clockwork) -> AlarmSpec:
+    return AlarmSpec(
+        environment=environment,
+        subject=naming.PLATFORM,
+        key=f"{of.key}Problems",
+        severity=Severity.TICKET,
+        summary=of.problem,
+        action=f"Read what {of.words} says was not done, in its log; most often a permission or a limit is missing.",
+        # A minute in which a second look went well is a minute in which it was done.
+        metric=_metric(environment, of.problems, "Minimum"),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        datapoints=(PROBLEM_LOOKS, PROBLEM_LOOKS),
+        # Silence is the next alarm's.
+        silence=Silence.NOT_BREACHING,
+    )
+
+
+def _silent(environment: str, of: _Clockwork) -> AlarmSpec:
+    return AlarmSpec(
+        environment=environment,
+        subject=naming.PLATFORM,
+        key=f"{of.key}Silent",
+        severity=Severity.TICKET,
+        summary=of.silence,
+        action=f"See whether the clock of {of.words} still ticks, and what the function's log ends with.",
+        metric=_metric(environment, of.problems, "Maximum"),
+        comparison=Comparison.BELOW,
+        # No count is below zero: it is the silence that breaches, and nothing else.
+        threshold=0,
+        datapoints=(SILENT_MINUTES, SILENT_MINUTES),
+        silence=Silence.BREACHING,
+    )
+
+
+def _unhandled(environment: str, of: _Clockwork) -> AlarmSpec:
+    return _waiting(
+        environment,
+        of.function,
+        key=f"{of.key}Unhandled",
+        severity=Severity.TICKET,
+        summary=f"Events on which {of.words} failed lie in its dead-letter queue.",
+        action="Read the function's log at the time of the oldest event, repair the cause, then empty the queue.",
+    )
+
+
+def _undelivered(environment: str) -> AlarmSpec:
+    return _waiting(
+        environment,
+        PAGER,
+        key="PagerUndelivered",
+        # What lies there may have been a page, and the queue does not say.
+        severity=Severity.PAGE,
+        summary="Pages or tickets could not be delivered and lie in the pager's dead-letter queue.",
+        action="Read the queue's messages as the pages that they are; then repair the destination that refused them.",
+        past_the_pager=True,
+    )
+
+
+def _waiting(  # noqa: PLR0913  an alarm's own fields, all named
+    environment: str,
+    function: str,
+    *,
+    key: str,
+    severity: Severity,
+    summary: str,
+    action: str,
+    past_the_pager: bool = False,
+) -> AlarmSpec:
+    """Something lies in a function's dead-letter queue."""
+    queue = (("QueueName", naming.dead_letter_queue(environment, function)),)
+    return AlarmSpec(
+        environment=environment,
+        subject=naming.PLATFORM,
+        key=key,
+        severity=severity,
+        summary=summary,
+        action=action,
+        metric=MetricRef("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", queue),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        datapoints=(1, 1),
+        # SQS stops to report a queue that nothing has touched for hours, and its messages still lie there (SQS
+        # Developer Guide, "Available CloudWatch metrics for Amazon SQS").
+        silence=Silence.KEEP,
+        past_the_pager=past_the_pager,
+    )
+
+
+def _metric(environment: str, metric: OperationsMetric, statistic: str) -> MetricRef:
+    dimensions = ((operations_metrics.ENVIRONMENT, environment),)
+    return MetricRef(operations_metrics.NAMESPACE, metric.name, statistic, dimensions)

@@ -1,0 +1,100 @@
+"""The alarms about the platform's own machinery."""
+
+import pytest
+
+from fleet import naming, operations_metrics
+from fleet.alarm_evaluation import State
+from fleet.alarms import AlarmSpec, AlarmSpecError, MetricRef, Severity, fleet_alarms, platform_alarms
+from fleet.alarms.operations import KEYS
+from tests.support.alarm_minutes import Minute, last_state, states
+from tests.unit.fleet.test_capacity_alarms import settings
+
+ALARM, OK = State.ALARM, State.OK
+SILENCE: Minute = {}
+WATCH = {"CapacityWatchProblems", "CapacityWatchSilent", "CapacityWatchUnhandled"}
+ENGINE = {"CapacityBlockEngineProblems", "CapacityBlockEngineSilent", "CapacityBlockEngineUnhandled"}
+
+
+def alarm(key: str) -> AlarmSpec:
+    (found,) = (spec for spec in platform_alarms("prod", has_block_engine=True) if spec.key == key)
+    return found
+
+
+def test_the_engine_is_watched_where_there_is_one() -> None:
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=False)} == {"PagerUndelivered"} | WATCH
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True)} == {
+        "PagerUndelivered"
+    } | WATCH | ENGINE
+
+
+def test_the_pager_knows_every_platform_alarm_by_its_key() -> None:
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True)} == KEYS
+
+
+def test_their_subject_is_the_platform_and_their_keys_are_no_fleets() -> None:
+    assert {spec.subject for spec in platform_alarms("prod", has_block_engine=True)} == {"platform"}
+    assert not KEYS & {spec.key for spec in fleet_alarms(settings())}
+
+
+def test_five_looks_in_a_row_with_a_problem_are_a_ticket() -> None:
+    spec = alarm("CapacityBlockEngineProblems")
+
+    assert states(spec, [{"CapacityBlockProblems": n} for n in (0, 1, 2, 1, 1, 3)], before=OK) == [OK] * 5 + [ALARM]
+    assert last_state(spec, (4, {"CapacityBlockProblems": 1}), (1, {"CapacityBlockProblems": 0})) is OK
+
+
+def test_a_function_that_says_nothing_for_ten_minutes_is_a_ticket() -> None:
+    spec = alarm("CapacityWatchSilent")
+    looks: Minute = {"CapacityWatchProblems": 0}
+
+    # CloudWatch keeps two more minutes in view where data is missing.
+    assert last_state(spec, (30, looks), (11, SILENCE)) is OK
+    assert last_state(spec, (30, looks), (12, SILENCE)) is ALARM
+    assert last_state(spec, (30, SILENCE), (1, looks)) is OK
+
+
+def test_a_count_of_problems_is_no_silence() -> None:
+    assert last_state(alarm("CapacityWatchSilent"), (30, {"CapacityWatchProblems": 4})) is OK
+
+
+def test_a_letter_that_lies_in_the_queue_stays_an_alarm_when_the_queue_is_reported_no_more() -> None:
+    spec = alarm("CapacityBlockEngineUnhandled")
+    letter: Minute = {"ApproximateNumberOfMessagesVisible": 1}
+    empty: Minute = {"ApproximateNumberOfMessagesVisible": 0}
+
+    assert last_state(spec, (1, letter), (600, SILENCE), before=OK) is ALARM
+    assert last_state(spec, (1, letter), (600, SILENCE), (1, empty), before=OK) is OK
+
+
+def test_undelivered_pages_page_and_go_past_the_pager_too() -> None:
+    special = [spec.key for spec in platform_alarms("prod", has_block_engine=True) if spec.past_the_pager]
+
+    assert special == ["PagerUndelivered"]
+    assert alarm("PagerUndelivered").severity is Severity.PAGE
+
+
+@pytest.mark.parametrize(
+    ("key", "function"),
+    [
+        ("PagerUndelivered", "pager"),
+        ("CapacityBlockEngineUnhandled", "capacity-blocks"),
+        ("CapacityWatchUnhandled", "capacity-watch"),
+    ],
+)
+def test_each_queue_is_watched_by_its_own_name(key: str, function: str) -> None:
+    metric = alarm(key).metric
+
+    assert isinstance(metric, MetricRef)
+    assert metric.dimensions == (("QueueName", f"neuron-fleet-prod-{function}-dead-letters"),)
+    assert naming.dead_letter_queue("prod", function) == dict(metric.dimensions)["QueueName"]
+
+
+@pytest.mark.parametrize(
+    ("name", "dimensions"),
+    [("PagesSend", (("Environment", "prod"),)), ("PagesSent", ()), ("PagesSent", (("Fleet", "trn1"),))],
+)
+def test_an_operations_metric_that_no_function_publishes_is_refused(
+    name: str, dimensions: tuple[tuple[str, str], ...]
+) -> None:
+    with pytest.raises(AlarmSpecError, match=f"no function publishes {name}"):
+        MetricRef(operations_metrics.NAMESPACE, name, "Maximum", dimensions)
