@@ -1,27 +1,28 @@
-"""AWS as the pager sees it: the node events, the secrets, and the table of incidents.
+"""AWS as the pager sees it: the events in the logs, the secrets, and the table of incidents.
 
 boto3 and botocore stay in this file; their errors leave it as the pager's own.
 """
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final, Generic, Protocol, TypeVar
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from lambdas.pager.clients import LogsClient, SecretsClient, TableClient
 from lambdas.pager.errors import EnrichmentError, IncidentStoreError, SecretError
 from lambdas.pager.incident import Remembered
-from lambdas.pager.model import AlarmChange, NodeEvent, State
+from lambdas.pager.model import AlarmChange, State
 
 # A page must not wait for AWS: one retry, and a slow answer counts as none.
 CONFIG: Final = Config(connect_timeout=1, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2})
 POLL_SECONDS: Final = 0.2
 # Lambda repeats an SNS delivery for up to 23 days before it gives up.
 REMEMBER: Final = timedelta(days=24)
+Event = TypeVar("Event", bound=BaseModel)
 UNFINISHED: Final = frozenset({"Scheduled", "Running", "Unknown"})
 
 
@@ -53,14 +54,17 @@ def table_client() -> TableClient:
     return client
 
 
-class NodeEventQuery:
-    """Reads node events with one Logs Insights query, within ``budget`` seconds."""
+class EventQuery(Generic[Event]):
+    """Reads the events of one log group with one Logs Insights query, within ``budget`` seconds."""
 
-    def __init__(self, logs: LogsClient, log_group: str, ticker: Ticker, budget: float = 5.0) -> None:
-        self._logs, self._log_group, self._ticker, self._budget = logs, log_group, ticker, budget
+    def __init__(
+        self, logs: LogsClient, log_group: str, model: type[Event], ticker: Ticker, budget: float = 5.0
+    ) -> None:
+        self._logs, self._log_group, self._model = logs, log_group, model
+        self._ticker, self._budget = ticker, budget
 
-    def read(self, query: str, start: datetime, end: datetime) -> list[NodeEvent]:
-        """The events of [start, end] that ``query`` finds; a line that is not a node event is left out.
+    def read(self, query: str, start: datetime, end: datetime) -> list[Event]:
+        """The events of [start, end] that ``query`` finds; a line that is none of the model's is left out.
 
         Raises:
             EnrichmentError: the query could not be started, failed, or took longer than the budget.
@@ -76,7 +80,14 @@ class NodeEventQuery:
             rows = self._wait(query_id, deadline)
         except (BotoCoreError, ClientError) as error:
             raise EnrichmentError(f"the log query failed ({_reason(error)})") from error
-        return [event for row in rows if (event := _event(row)) is not None]
+        return [event for row in rows if (event := self._event(row)) is not None]
+
+    def _event(self, row: list[dict[str, str]]) -> Event | None:
+        message = next((field["value"] for field in row if field["field"] == "@message"), "")
+        try:
+            return self._model.model_validate_json(message)
+        except ValidationError:
+            return None
 
     def _wait(self, query_id: str, deadline: float) -> list[list[dict[str, str]]]:
         while True:
@@ -160,14 +171,6 @@ class IncidentTable:
         except BotoCoreError as error:
             raise IncidentStoreError(f"table {self._table} cannot be written ({_reason(error)})") from error
         return True
-
-
-def _event(row: list[dict[str, str]]) -> NodeEvent | None:
-    message = next((field["value"] for field in row if field["field"] == "@message"), "")
-    try:
-        return NodeEvent.model_validate_json(message)
-    except ValidationError:
-        return None
 
 
 def _key(alarm_arn: str) -> dict[str, dict[str, str]]:

@@ -12,10 +12,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from fleet.operations_metrics import ENRICHMENT_FAILED, PAGES_FAILED, PAGES_SENT
 from lambdas.pager import service, settings
-from lambdas.pager.adapters import IncidentTable, NodeEventQuery, Secrets, logs_client, secrets_client, table_client
+from lambdas.pager.adapters import EventQuery, IncidentTable, Secrets, logs_client, secrets_client, table_client
 from lambdas.pager.delivery import HttpPoster
+from lambdas.pager.enrichment import Logs
 from lambdas.pager.errors import DeliveryError
-from lambdas.pager.model import AlarmChange, Notice, Severity, SnsEvent
+from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Notice, Severity, SnsEvent
 from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World
 from lambdas.shared.observability import emit, logger
@@ -95,7 +96,10 @@ def _once() -> Once:
 @cache
 def _world() -> World:
     return World(
-        events=NodeEventQuery(logs_client(), _settings().node_log_group, time),
+        logs=Logs(
+            nodes=EventQuery(logs_client(), _settings().node_log_group, NodeEvent, time),
+            capacity=EventQuery(logs_client(), _settings().capacity_log_group, CapacityEvent, time),
+        ),
         incidents=IncidentTable(table_client(), _settings().idempotency_table, time.time),
         secret=Secrets(secrets_client()).read,
         post=HttpPoster(time.sleep).post,

@@ -12,28 +12,31 @@ from lambdas.pager.settings import Settings
 BEFORE: Final = timedelta(hours=1)
 AFTER: Final = timedelta(minutes=15)
 DASHBOARD: Final = "operator"
+CAPACITY_DASHBOARD: Final = "capacity-and-cost"
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """URLs; ``log_query`` is None when the alarm names no fleet."""
+    """URLs; ``log_query`` is None when there is no log to look into."""
 
     runbook: str
     dashboard: str
     log_query: str | None
 
 
-def links(settings: Settings, change: AlarmChange, query: str | None) -> Links:
+def links(settings: Settings, change: AlarmChange, query: str | None, *, about_capacity: bool = False) -> Links:
     """The links of a page, over the hour before the transition and the minutes after it."""
+    log_group = settings.capacity_log_group if about_capacity else settings.node_log_group
+    audience = CAPACITY_DASHBOARD if about_capacity else DASHBOARD
     start, end = change.changed_at - BEFORE, change.changed_at + AFTER
     split = naming.split_alarm_name(change.name)
     key = split[2] if split else "README"
     console = f"https://{change.region}.console.aws.amazon.com/cloudwatch/home?region={change.region}"
-    dashboard = naming.dashboard_name(settings.environment, DASHBOARD)
+    dashboard = naming.dashboard_name(settings.environment, audience)
     return Links(
         runbook=f"{settings.runbooks_url.rstrip('/')}/{key}.md",
         dashboard=f"{console}#dashboards:name={dashboard};start={_iso(start)};end={_iso(end)}",
-        log_query=None if query is None else f"{console}#{_insights(settings.node_log_group, query, start, end)}",
+        log_query=None if query is None else f"{console}#{_insights(log_group, query, start, end)}",
     )
 
 

@@ -1,4 +1,7 @@
-"""What comes in: a CloudWatch alarm's SNS message, and the agents' node events. Unknown fields are ignored."""
+"""What comes in: a CloudWatch alarm's SNS message, the agents' node events and the capacity watch's events.
+
+Unknown fields are ignored.
+"""
 
 from datetime import UTC
 from enum import StrEnum
@@ -120,3 +123,35 @@ class NodeEvent(_In):
     wasted_usd_per_hour: float | None = None
     price: Price | None = None
     hardware_errors: tuple[SeenError, ...] = ()
+
+
+class SeenReservation(_In):
+    """A reservation or Capacity Block of a fleet, as EC2 showed it in a minute."""
+
+    id: str
+    state: str
+    total: int | None = None
+    available: int | None = None
+    ends_at: AwareDatetime | None = None
+
+
+class CapacityEvent(_In):
+    """One fleet's minute, as the capacity watch saw it. What is not known is None and never zero.
+
+    ``reason`` says why nodes are missing and quotes AWS, ``action`` what a person should do about it.
+    """
+
+    minute: AwareDatetime
+    wanted: int | None = None
+    reserved: int | None = None
+    used: int | None = None
+    unused: int | None = None
+    missing: int | None = None
+    reason: str | None = None
+    action: str | None = None
+    owner: str | None = None
+    instance_type: str | None = None
+    market: str | None = None
+    reservations: tuple[SeenReservation, ...] = ()
+    price: Price | None = None
+    unused_usd_per_hour: float | None = None

@@ -8,6 +8,8 @@ from typing import Final
 
 from fleet import naming
 from fleet.hardware_errors import Action
+from lambdas.pager import capacity as capacity_wording
+from lambdas.pager.capacity import Capacity
 from lambdas.pager.evidence import Evidence, Node
 from lambdas.pager.incident import Incident
 from lambdas.pager.links import Links
@@ -25,7 +27,10 @@ _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One transition, ready to be told. ``evidence`` is None when ``enrichment_problem`` says why."""
+    """One transition, ready to be told.
+
+    At most one of ``evidence`` (of nodes) and ``capacity`` is there; ``enrichment_problem`` says why one is missing.
+    """
 
     environment: str
     change: AlarmChange
@@ -33,6 +38,7 @@ class Page:
     incident: Incident
     links: Links
     evidence: Evidence | None = None
+    capacity: Capacity | None = None
     enrichment_problem: str | None = None
 
     @property
@@ -42,9 +48,10 @@ class Page:
 
     @property
     def since(self) -> datetime:
-        """When it began: by the node events, else when the incident was opened, else the transition."""
-        if self.evidence and self.evidence.began and not self.is_resolved:
-            return self.evidence.began
+        """When it began: by the events, else when the incident was opened, else the transition."""
+        told = self.evidence or self.capacity
+        if told and told.began and not self.is_resolved:
+            return told.began
         return self.incident.opened_at or self.change.changed_at
 
     @property
@@ -76,7 +83,9 @@ def summary(page: Page) -> str:
 
 
 def action(page: Page) -> str:
-    """The rest of the alarm's description: what a person should do first."""
+    """What a person should do first: what the capacity watch says, else the rest of the alarm's description."""
+    if page.capacity and page.capacity.action:
+        return page.capacity.action
     return _sentences(page)[1] or "Open the runbook."
 
 
@@ -87,7 +96,9 @@ def _sentences(page: Page) -> tuple[str, str]:
 
 
 def money(page: Page) -> str | None:
-    """Dollars an hour and since the breach, with the price behind them; None when no node event says it."""
+    """Dollars an hour and since the breach, with the price behind them; None when no event says it."""
+    if page.capacity:
+        return capacity_wording.money(page.capacity)
     evidence = page.evidence
     if evidence is None or evidence.usd_per_hour is None:
         return None

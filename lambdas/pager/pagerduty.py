@@ -6,6 +6,7 @@ first trigger after a resolve, so ALARM → OK → ALARM is two incidents and no
 
 from typing import Final
 
+from lambdas.pager import capacity
 from lambdas.pager import page as wording
 from lambdas.pager.model import Severity
 from lambdas.pager.page import Page
@@ -54,6 +55,8 @@ def _links(page: Page) -> list[dict[str, str]]:
 def _details(page: Page) -> dict[str, object]:
     details: dict[str, object | None] = {
         "what": wording.summary(page),
+        **{name.lower(): text for name, text in capacity.facts(page.capacity).items()},
+        "reservations": capacity.reservations(page.capacity) or None,
         "job": wording.jobs(page),
         "money": wording.money(page),
         "nodes": list(wording.node_lines(page)) or None,

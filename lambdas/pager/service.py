@@ -3,32 +3,21 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Final, Protocol
 
-from fleet import naming
-from lambdas.pager import evidence, pagerduty, slack
-from lambdas.pager.errors import DeliveryError, EnrichmentError, IncidentStoreError, SecretError
-from lambdas.pager.evidence import Evidence
+from lambdas.pager import pagerduty, slack
+from lambdas.pager.enrichment import Logs, enrich
+from lambdas.pager.errors import DeliveryError, IncidentStoreError, SecretError
 from lambdas.pager.incident import Incident, Remembered, incident_of
 from lambdas.pager.links import links
-from lambdas.pager.model import AlarmChange, NodeEvent, Notice, Severity, State
+from lambdas.pager.model import AlarmChange, Notice, Severity, State
 from lambdas.pager.page import Page
 from lambdas.pager.settings import Settings
 
-WINDOW: Final = timedelta(minutes=20)
-# 100 nodes for the whole window; in a larger fleet the oldest minutes are cut off, and the newest matter most.
-EVENT_LIMIT: Final = 2000
 PAGERDUTY: Final = "pagerduty"
 SLACK: Final = "slack"
-
-
-class Events(Protocol):
-    """The node events."""
-
-    def read(self, query: str, start: datetime, end: datetime) -> list[NodeEvent]:
-        """The events of the time range, or EnrichmentError."""
 
 
 class Incidents(Protocol):
@@ -45,7 +34,7 @@ class Incidents(Protocol):
 class World:
     """What the service acts on."""
 
-    events: Events
+    logs: Logs
     incidents: Incidents
     secret: Callable[[str], str]
     post: Callable[[str, Mapping[str, object]], None]
@@ -67,7 +56,7 @@ def handle(change: AlarmChange, severity: Severity, settings: Settings, world: W
     if change.state is State.INSUFFICIENT_DATA:
         return Outcome(page=None)
     incident = _incident(change, world.incidents)
-    page = _page(change, severity, incident, settings, world.events)
+    page = _page(change, severity, incident, settings, world.logs)
     deliveries = {
         destination: (_key(change, destination), partial(_deliver, destination, page, settings, world))
         for destination in destinations(page)
@@ -125,38 +114,18 @@ def _incident(change: AlarmChange, incidents: Incidents) -> Incident:
     return incident
 
 
-def _page(change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, events: Events) -> Page:
-    query = _query(change)
-    found: Evidence | None = None
-    problem: str | None = None
-    if change.state is State.ALARM:
-        try:
-            found = _evidence(change, query, events)
-        except EnrichmentError as error:
-            problem = str(error)
-        except Exception as error:
-            problem = f"the node events could not be understood ({type(error).__name__})"
-    where = links(settings, change, query)
-    return Page(settings.environment, change, severity, incident, where, found, problem)
-
-
-def _query(change: AlarmChange) -> str | None:
-    split = naming.split_alarm_name(change.name)
-    if split is None or '"' in split[1] or "\\" in split[1]:
-        return None
-    return f'fields @timestamp, @message | filter fleet = "{split[1]}" | sort @timestamp desc | limit {EVENT_LIMIT}'
-
-
-def _evidence(change: AlarmChange, query: str | None, events: Events) -> Evidence:
-    split = naming.split_alarm_name(change.name)
-    if query is None or split is None:
-        raise EnrichmentError(f"alarm {change.name} names no fleet")
-    found = evidence.collect(
-        events.read(query, change.changed_at - WINDOW, change.changed_at), split[2], change.changed_at
+def _page(change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, logs: Logs) -> Page:
+    found = enrich(change, logs)
+    return Page(
+        environment=settings.environment,
+        change=change,
+        severity=severity,
+        incident=incident,
+        links=links(settings, change, found.query, about_capacity=found.about_capacity),
+        evidence=found.evidence,
+        capacity=found.capacity,
+        enrichment_problem=found.problem,
     )
-    if not found.nodes:
-        raise EnrichmentError(f"no node wrote an event in the last {int(WINDOW.total_seconds()) // 60} minutes")
-    return found
 
 
 def _deliver(destination: str, page: Page, settings: Settings, world: World) -> None:

@@ -13,6 +13,7 @@ class Settings(BaseModel):
 
     environment: str = Field(alias="ENVIRONMENT")
     node_log_group: str = Field(alias="NODE_LOG_GROUP")
+    capacity_log_group: str = Field(alias="CAPACITY_LOG_GROUP")
     pagerduty_secret: str = Field(alias="PAGERDUTY_SECRET")
     slack_secret: str = Field(alias="SLACK_SECRET")
     runbooks_url: str = Field(alias="RUNBOOKS_URL")

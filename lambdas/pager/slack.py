@@ -5,6 +5,7 @@ Limits that Slack documents: header 150 characters, a section's text 3,000, a fi
 
 from typing import Final, TypedDict
 
+from lambdas.pager import capacity
 from lambdas.pager import page as wording
 from lambdas.pager.model import Notice
 from lambdas.pager.page import Page
@@ -44,14 +45,21 @@ def _paragraphs(page: Page) -> list[str]:
     nodes = "\n".join(f"• {escape(line)}" for line in wording.node_lines(page))
     if nodes:
         paragraphs.append(f"*Nodes, worst first*\n{nodes}")
+    if lines := "\n".join(f"• {escape(line)}" for line in capacity.reservations(page.capacity)):
+        paragraphs.append(f"*Reservations*\n{lines}")
     if page.enrichment_problem:
-        paragraphs.append(f"_Nodes, job and dollars are missing: {escape(page.enrichment_problem)}_")
+        paragraphs.append(f"_There is more to know, and it is missing here: {escape(page.enrichment_problem)}_")
     paragraphs.append(f"*What to do first*\n{escape(wording.action(page))}")
     return [text for text in paragraphs if text]
 
 
 def _facts(page: Page) -> str:
-    facts = [("Job", wording.jobs(page)), ("Money", wording.money(page)), ("Numbers", wording.numbers(page))]
+    facts = [
+        *capacity.facts(page.capacity).items(),
+        ("Job", wording.jobs(page)),
+        ("Money", wording.money(page)),
+        ("Numbers", wording.numbers(page)),
+    ]
     return "\n".join(f"*{name}:* {escape(text)}" for name, text in facts if text)
 
 

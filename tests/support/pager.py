@@ -10,9 +10,10 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
 
 from lambdas.pager import service, settings
-from lambdas.pager.adapters import IncidentTable, NodeEventQuery, Secrets
+from lambdas.pager.adapters import EventQuery, IncidentTable, Secrets
+from lambdas.pager.enrichment import Logs
 from lambdas.pager.errors import DeliveryError
-from lambdas.pager.model import AlarmChange, NodeEvent, Severity
+from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Severity
 from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World
 from tests.support.aws_fakes import FakeLogs, FakeSecrets, FakeTable, FakeTicker
@@ -25,6 +26,7 @@ ROUTING_KEY = "r0ut1ng-k3y"
 ENVIRON = {
     "ENVIRONMENT": "prod",
     "NODE_LOG_GROUP": "/neuron-fleet/prod/nodes",
+    "CAPACITY_LOG_GROUP": "/neuron-fleet/prod/capacity",
     "PAGERDUTY_SECRET": "prod/pagerduty",
     "SLACK_SECRET": "prod/slack",
     "RUNBOOKS_URL": "https://runbooks.test/docs/runbooks",
@@ -76,6 +78,34 @@ def node_event(node: str = "i-0a", minutes_ago: int = 1, **fields: Any) -> dict[
         "minute": minute.isoformat().replace("+00:00", "Z"),
         "cost_usd_per_hour": 21.5,
         "price": {"usd_per_hour": 21.5, "kind": "on-demand", "source": "AWS price list", "as_of": "2026-11-01"},
+        **fields,
+    }
+
+
+def capacity_event(minutes_ago: int = 1, **fields: Any) -> dict[str, Any]:
+    """What the capacity watch wrote of a fleet, ``minutes_ago`` before the alarm: a reservation in full use."""
+    minute = AT - timedelta(minutes=minutes_ago)
+    return {
+        "_aws": {"Timestamp": int(minute.timestamp()) * 1000, "CloudWatchMetrics": []},
+        "Environment": "prod",
+        "Fleet": "trn1-pretrain",
+        "MissingNodes": 0,
+        "schema": 1,
+        "kind": "capacity",
+        "environment": "prod",
+        "fleet": "trn1-pretrain",
+        "minute": minute.isoformat().replace("+00:00", "Z"),
+        "owner": "foundation-models",
+        "instance_type": "trn1.32xlarge",
+        "market": "reservation",
+        "wanted": 16,
+        "reserved": 16,
+        "used": 16,
+        "unused": 0,
+        "missing": 0,
+        "price": {"usd_per_hour": 21.5, "kind": "on-demand", "source": "AWS price list", "as_of": "2026-11-01"},
+        "unused_usd_per_hour": 0.0,
+        "reservations": [],
         **fields,
     }
 
@@ -145,7 +175,10 @@ class Pager:
         once = Once(self.table, "pages")
         once.register(LambdaContext())
         return World(
-            events=NodeEventQuery(self.logs, "/neuron-fleet/prod/nodes", self.ticker),
+            logs=Logs(
+                nodes=EventQuery(self.logs, "/neuron-fleet/prod/nodes", NodeEvent, self.ticker),
+                capacity=EventQuery(self.logs, "/neuron-fleet/prod/capacity", CapacityEvent, self.ticker),
+            ),
             incidents=IncidentTable(self.table, "pages", AT.timestamp),
             secret=Secrets(self.secrets).read,
             post=self.inbox.post,

@@ -7,10 +7,10 @@ import boto3
 import pytest
 from botocore.stub import ANY, Stubber
 
-from lambdas.pager.adapters import IncidentTable, NodeEventQuery, Secrets
+from lambdas.pager.adapters import EventQuery, IncidentTable, Secrets
 from lambdas.pager.errors import IncidentStoreError
 from lambdas.pager.incident import Remembered
-from lambdas.pager.model import State
+from lambdas.pager.model import NodeEvent, State
 from tests.support.aws_fakes import FakeTicker
 from tests.support.pager import AT, alarm_change
 
@@ -49,7 +49,7 @@ def test_one_query_is_started_awaited_and_stopped_over_budget(logs: Stub) -> Non
     stubber.add_response("get_query_results", {"status": "Running", "results": []}, {"queryId": "q"})
     stubber.add_response("get_query_results", {"status": "Complete", "results": []}, {"queryId": "q"})
 
-    assert NodeEventQuery(client, "/g", FakeTicker()).read("fields @message", AT, AT) == []
+    assert EventQuery(client, "/g", NodeEvent, FakeTicker()).read("fields @message", AT, AT) == []
 
 
 def test_a_secret_is_read_by_name(secrets: Stub) -> None:

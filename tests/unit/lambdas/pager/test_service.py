@@ -25,14 +25,14 @@ def test_a_bug_in_the_evidence_keeps_no_page_back(monkeypatch: pytest.MonkeyPatc
     def broken(*_: object) -> None:
         raise KeyError("minute")
 
-    monkeypatch.setattr("lambdas.pager.service.evidence.collect", broken)
+    monkeypatch.setattr("lambdas.pager.enrichment.evidence.collect", broken)
     pager = Pager().seen(node_event())
 
     outcome = pager.handle(alarm_change())
 
     assert outcome.sent == ("pagerduty", "slack")
     assert outcome.page is not None
-    assert outcome.page.enrichment_problem == "the node events could not be understood (KeyError)"
+    assert outcome.page.enrichment_problem == "the events could not be understood (KeyError)"
 
 
 def test_a_ticket_goes_to_slack_only() -> None:

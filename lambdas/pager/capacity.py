@@ -1,0 +1,117 @@
+"""What the capacity watch said of a fleet in the last minutes: what is missing and why, what lies unused. Pure."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from lambdas.pager.model import CapacityEvent, SeenReservation
+
+WORDS_SHOWN: Final = 600
+RESERVATIONS_SHOWN: Final = 5
+# These alarms began when the fleet first lacked, or wasted, what it still does.
+_BREACHES: Final[Mapping[str, Callable[[CapacityEvent], bool]]] = {
+    "CapacityMissing": lambda event: bool(event.missing),
+    "ReservationUnused": lambda event: bool(event.unused),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """The newest figures, and the newest words: a minute in which AWS did not say why has figures only.
+
+    ``usd_since`` is what unused instances have cost since ``began``, None where nothing is known of either.
+    """
+
+    newest: CapacityEvent
+    reason: str | None
+    action: str | None
+    began: datetime | None
+    usd_since: float | None
+
+
+def collect(events: Iterable[CapacityEvent], alarm_key: str) -> Capacity | None:
+    """What ``events`` say about the alarm, in whatever order they come; None when there are none."""
+    newest_first = sorted({event.minute: event for event in events}.values(), key=lambda e: e.minute, reverse=True)
+    if not newest_first:
+        return None
+    telling = next((event for event in newest_first if event.reason), newest_first[0])
+    began, usd = _since(newest_first, alarm_key)
+    return Capacity(newest_first[0], telling.reason, telling.action, began, usd)
+
+
+def _since(newest_first: Sequence[CapacityEvent], alarm_key: str) -> tuple[datetime | None, float | None]:
+    """The first minute of the breach that still lasts, and the USD since. Minutes without an event add nothing."""
+    breaches = _BREACHES.get(alarm_key)
+    if breaches is None:
+        return None, None
+    began: datetime | None = None
+    costs: list[float | None] = []
+    for event in newest_first:
+        if not breaches(event):
+            break
+        began = event.minute
+        costs.append(event.unused_usd_per_hour)
+    known = [cost for cost in costs if cost is not None]
+    return began, sum(known) / 60 if known else None
+
+
+def facts(capacity: Capacity | None) -> dict[str, str]:
+    """Why there is no capacity, in AWS's own words; the counts; whose fleet it is. What is not known is left out."""
+    if capacity is None:
+        return {}
+    named = {
+        "Why": capacity.reason[:WORDS_SHOWN] if capacity.reason else None,
+        "Capacity": _counts(capacity.newest),
+        "Owner": capacity.newest.owner,
+    }
+    return {name: text for name, text in named.items() if text}
+
+
+def _counts(seen: CapacityEvent) -> str:
+    """``16 nodes wanted, 16 missing, 0 reserved, 0 used, 0 unused, at 03:40 UTC``."""
+    figures = (
+        ("nodes wanted", seen.wanted),
+        ("missing", seen.missing),
+        ("reserved", seen.reserved),
+        ("used", seen.used),
+        ("unused", seen.unused),
+    )
+    known = ", ".join(f"{count} {name}" for name, count in figures if count is not None)
+    kind = " ".join(part for part in (seen.market, seen.instance_type) if part)
+    return f"{known}, at {seen.minute.astimezone(UTC):%H:%M} UTC{f' ({kind})' if kind else ''}"
+
+
+def money(capacity: Capacity) -> str | None:
+    """Dollars an hour of what is reserved and unused, with the price behind them; None when nothing is unused."""
+    seen = capacity.newest
+    if not seen.unused:
+        return None
+    if seen.unused_usd_per_hour is None or seen.price is None:
+        return f"{seen.unused} instances unused, at a price that is not known"
+    text = f"${seen.unused_usd_per_hour:,.2f} an hour unused"
+    if capacity.usd_since is not None and capacity.began is not None:
+        text += f", ${capacity.usd_since:,.2f} since {capacity.began.astimezone(UTC):%Y-%m-%d %H:%M UTC}"
+    price = seen.price
+    source = price.source.partition(" (")[0]
+    return f"{text} (${price.usd_per_hour:,.2f} per node-hour, {price.kind}, {source}, as of {price.as_of})"
+
+
+def reservations(capacity: Capacity | None) -> list[str]:
+    """One line for each reservation of the fleet, as EC2 shows it."""
+    if capacity is None:
+        return []
+    lines = [_line(each) for each in capacity.newest.reservations[:RESERVATIONS_SHOWN]]
+    more = len(capacity.newest.reservations) - RESERVATIONS_SHOWN
+    return lines + ([f"and {more} more"] if more > 0 else [])
+
+
+def _line(reservation: SeenReservation) -> str:
+    facts = [reservation.state]
+    if reservation.total is not None:
+        facts.append(f"{reservation.total} instances")
+    if reservation.available is not None:
+        facts.append(f"{reservation.available} available")
+    if reservation.ends_at is not None:
+        facts.append(f"until {reservation.ends_at.astimezone(UTC):%Y-%m-%d %H:%M UTC}")
+    return f"{reservation.id}: {', '.join(facts)}"
