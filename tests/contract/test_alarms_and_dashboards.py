@@ -2,22 +2,28 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dashboards.alarms import alarm_settings
-from fleet import load_balancer, metrics
-from fleet.alarms import endpoint_alarms, fleet_alarms
+from fleet import load_balancer, metrics, naming, operations_metrics
+from fleet.alarms import endpoint_alarms, fleet_alarms, platform_alarms
+from fleet.alarms.operations import CAPACITY_WATCH
+from fleet.alarms.operations import KEYS as PLATFORM_KEYS
+from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
+from lambdas.pager.model import CapacityEvent
 from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flatten, watched
 
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = ROOT / "docs" / "runbooks"
 
-# In the catalogue, and not measured by this version of the agent.
+# In the catalogue, and measured by nobody in this version.
 NOT_PUBLISHED = {
     metrics.COMPILATION_EVENTS,
     metrics.COMPILATION_SECONDS,
@@ -32,12 +38,6 @@ NOT_PUBLISHED = {
     metrics.EFA_TRANSMIT_BYTES,
     metrics.EFA_RETRANSMITS,
     metrics.EFA_FALLBACK_TO_TCP,
-    metrics.SPOT_INTERRUPTIONS,
-    metrics.RESERVED_INSTANCES,
-    metrics.UNUSED_RESERVED_INSTANCES,
-    metrics.UNUSED_RESERVATION_USD_PER_HOUR,
-    metrics.MISSING_NODES,
-    metrics.CAPACITY_BLOCK_MINUTES_LEFT,
 }
 PUBLISHED = {name: spec for name, spec in metrics.CATALOGUE.items() if spec not in NOT_PUBLISHED}
 
@@ -46,6 +46,14 @@ NODE_EVENT_FIELDS = {
     "state_reason", "seq", "boot_id", "minute", "tensor_engine_utilization", "neuron_core_utilization",
     "hbm_used_percent", "executions_completed", "execution_errors", "cost_usd_per_hour", "wasted_usd_per_hour",
 }  # fmt: skip
+CAPACITY_EVENT_FIELDS = {
+    "schema", "kind", "environment", "fleet", "minute", "owner", "instance_type", "market", "wanted", "reserved",
+    "used", "unused", "missing", "reason", "action", "reservations", "price", "unused_usd_per_hour", "ends_at",
+}  # fmt: skip
+# What the watch publishes in every minute in which AWS answers.
+GAUGES_OF_THE_WATCH = {
+    metric for metric, spec in metrics.CATALOGUE.items() if spec.publisher is metrics.Publisher.CAPACITY_WATCH
+} - {metrics.SPOT_INTERRUPTIONS.name}
 QUERY_WORDS = {
     "fields", "filter", "stats", "sort", "limit", "by", "as", "asc", "desc", "avg", "max", "min", "sum", "count",
     "latest", "earliest", "pct", "and", "or", "in", "like", "SOURCE",
@@ -99,8 +107,34 @@ def test_every_alarm_reads_what_agents_publish(environment: Watched) -> None:
             if namespace == metrics.NAMESPACE:
                 # CloudWatch compares dimensions as a set; CDK writes them sorted.
                 assert_published(name, dict(sorted(dimensions.items())), environment)
+            elif namespace == operations_metrics.NAMESPACE:
+                assert name in operations_metrics.CATALOGUE
+                assert dimensions == {operations_metrics.ENVIRONMENT: environment.environment.name}
             else:
-                assert namespace == load_balancer.NAMESPACE
+                assert namespace in {load_balancer.NAMESPACE, "AWS/SQS"}
+
+
+def test_every_queue_of_letters_that_nobody_could_read_has_an_alarm(environment: Watched) -> None:
+    deployed = {
+        queue["QueueName"]
+        for stack in environment.templates
+        for queue in environment.resources(stack, "AWS::SQS::Queue")
+    }
+    watched_queues = {
+        dimensions["QueueName"]
+        for alarm in alarms(environment)
+        for namespace, _, _, dimensions in alarm_series(alarm)
+        if namespace == "AWS/SQS"
+    }
+
+    # The capacity watch comes with its own stack.
+    assert deployed | {naming.dead_letter_queue(environment.environment.name, CAPACITY_WATCH)} == watched_queues
+
+
+def test_the_engine_is_watched_where_it_is_deployed(environment: Watched) -> None:
+    keys = {name(alarm)[2] for alarm in alarms(environment)}
+
+    assert ("CapacityBlockEngineSilent" in keys) == ("capacity-blocks" in environment.templates)
 
 
 def test_no_alarm_reads_a_sum_of_ours_or_names_a_unit(environment: Watched) -> None:
@@ -117,7 +151,16 @@ def test_every_alarm_looks_at_single_minutes(environment: Watched) -> None:
 
 
 def test_every_alarm_says_what_silence_means(environment: Watched) -> None:
-    assert {alarm["TreatMissingData"] for alarm in alarms(environment)} <= {"breaching", "notBreaching"}
+    assert {alarm["TreatMissingData"] for alarm in alarms(environment)} <= {"breaching", "notBreaching", "ignore"}
+
+
+def test_only_what_nodes_do_not_publish_leaves_an_alarm_in_its_state(environment: Watched) -> None:
+    for alarm in alarms(environment):
+        names = {metric for _, metric, _, _ in alarm_series(alarm)}
+        if alarm["TreatMissingData"] == "ignore":
+            assert names - set(metrics.AGENT_CATALOGUE), alarm["AlarmName"]
+        else:
+            assert not names & GAUGES_OF_THE_WATCH, alarm["AlarmName"]
 
 
 def test_an_alarm_that_tells_somebody_also_tells_when_it_is_over(environment: Watched) -> None:
@@ -150,9 +193,10 @@ def test_composites_read_alarms_that_exist_and_are_made_first(environment: Watch
 
 def test_alarm_names_are_environment_fleet_and_key(environment: Watched) -> None:
     for alarm in (*alarms(environment), *composites(environment)):
-        of, fleet, _ = name(alarm)
+        of, subject, key = name(alarm)
         assert of == environment.environment.name
-        assert fleet in {fleet.name for fleet in environment.environment.fleets}
+        assert (subject == naming.PLATFORM) == (key in PLATFORM_KEYS)
+        assert subject in {naming.PLATFORM} | {fleet.name for fleet in environment.environment.fleets}
 
 
 def test_every_alarm_that_tells_somebody_has_a_runbook(environment: Watched) -> None:
@@ -167,12 +211,14 @@ def test_every_alarm_that_tells_somebody_has_a_runbook(environment: Watched) -> 
 
 def test_every_runbook_belongs_to_an_alarm() -> None:
     prod = watched("prod").environment
+    fleets = [replace(alarm_settings(prod, fleet), market=market) for fleet in prod.fleets for market in MarketKind]
     known = {
         alarm.key
-        for fleet in prod.fleets
+        for fleet in fleets
         for alarm in (
-            *fleet_alarms(alarm_settings(prod, fleet)),
-            *endpoint_alarms(alarm_settings(prod, fleet), EndpointNames("app/x/1", "targetgroup/x/1")),
+            *fleet_alarms(fleet),
+            *endpoint_alarms(fleet, EndpointNames("app/x/1", "targetgroup/x/1")),
+            *platform_alarms("prod", has_block_engine=True),
         )
         if alarm.notifies
     }
@@ -199,8 +245,8 @@ def test_every_widget_draws_what_agents_publish(environment: Watched) -> None:
 def test_every_published_fleet_metric_is_drawn_somewhere() -> None:
     drawn = {metric for widget in widgets(watched("prod")) for _, metric, _ in widget_series(widget)}
 
-    # Memory is drawn as a share of the device.
-    assert {name for name, spec in PUBLISHED.items() if spec.per_fleet} - drawn == {"HbmUsedBytes"}
+    # Memory is drawn as a share of the device, and no fleet of production is on Spot.
+    assert {name for name, spec in PUBLISHED.items() if spec.per_fleet} - drawn == {"HbmUsedBytes", "SpotInterruptions"}
 
 
 def test_dashboards_use_the_shapes_that_the_local_page_draws(environment: Watched) -> None:
@@ -226,23 +272,74 @@ def test_thresholds_are_drawn_where_their_alarm_has_them(environment: Watched) -
     assert (f"UtilizationBelowThreshold below {threshold:g}", threshold) in drawn
 
 
-def test_log_queries_ask_for_fields_of_the_node_event(environment: Watched) -> None:
+def test_log_queries_ask_for_fields_of_the_events_in_their_log(environment: Watched) -> None:
     queries = [widget["properties"]["query"] for widget in widgets(environment) if widget["type"] == "log"]
+    fields = {
+        f"SOURCE '{naming.node_log_group(environment.environment.name)}' ": NODE_EVENT_FIELDS,
+        f"SOURCE '{naming.capacity_log_group(environment.environment.name)}' ": CAPACITY_EVENT_FIELDS,
+    }
 
-    assert queries
+    assert {query.partition("|")[0] for query in queries} == set(fields)
     for query in queries:
-        body = query.partition("|")[2]
+        source, _, body = query.partition("|")
         aliases = set(re.findall(r"\bas (\w+)", body))
-        words = set(re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", body)))
-        assert words - aliases - QUERY_WORDS <= NODE_EVENT_FIELDS
+        words = set(re.findall(r"@?[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", body)))
+        assert words - aliases - QUERY_WORDS <= fields[source] | {"@timestamp"}
+
+
+def test_the_pager_reads_the_fields_of_the_capacity_event() -> None:
+    assert set(CapacityEvent.model_fields) <= CAPACITY_EVENT_FIELDS
 
 
 def test_the_operator_sees_alarms_first() -> None:
     first, second, *_ = dashboards(watched("prod"))["operator"]["widgets"]
 
     assert (first["type"], second["type"]) == ("alarm", "alarm")
-    # Five pages and five tickets for a fleet that trains; an endpoint has three more pages beside two, and six tickets.
-    assert (len(first["properties"]["alarms"]), len(second["properties"]["alarms"])) == (15, 16)
+    # A fleet that trains has six pages, an endpoint three for its nodes and three of its balancer; undelivered pages.
+    assert len(first["properties"]["alarms"]) == 6 + 6 + (3 + 3) + 1
+    # Nodes: 5 for a fleet that trains, 6 for an endpoint. Capacity: 2 for a reservation, 4 for a block, 1 on demand.
+    # The engine and the watch: 3 each.
+    assert len(second["properties"]["alarms"]) == (5 + 2) + (5 + 4) + (6 + 1) + 2 * 3
+
+
+def test_what_the_alarms_of_production_cost_a_month() -> None:
+    """$0.10 for each metric that a metric alarm reads, $0.50 for a composite (CloudWatch's price list)."""
+    cents: Counter[str] = Counter()
+    for alarm in alarms(watched("prod")):
+        cents[name(alarm)[1]] += 10 * len(list(alarm_series(alarm)))
+    for alarm in composites(watched("prod")):
+        cents[name(alarm)[1]] += 50
+
+    # A fleet on demand that trains: 12 metric alarms over 15 metrics, and the composite: $2.00. A reservation adds
+    # ReservationUnused (1 metric) and FleetSilent (3): $2.40. A block adds two endings (2 each) and a fourth metric to
+    # FleetSilent: $2.90. An endpoint has no JobHang (2) and Straggler (2), but FleetSilent (2), and 3 + 2 + 1 metrics
+    # of its balancer: $2.40.
+    assert cents == {"trn1-pretrain": 240, "trn2-frontier": 290, "inf2-chat": 240, "platform": 70}
+
+
+def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:
+    titles = {
+        of: {
+            widget["properties"]["title"]
+            for widget in dashboards(watched(of))["capacity-and-cost"]["widgets"]
+            if "eserv" in widget["properties"].get("title", "") or "issing" in widget["properties"].get("title", "")
+        }
+        for of in ("prod", "dev")
+    }
+
+    nothing_reserved = {"Missing nodes", "Why nodes are missing"}
+    assert titles["dev"] == nothing_reserved
+    assert titles["prod"] == nothing_reserved | {
+        "Unused reservations, dollars an hour",
+        "Reserved instances of trn1-pretrain",
+        "Reserved instances of trn2-frontier",
+    }
+
+
+def test_the_capacity_dashboard_shows_the_states_of_its_alarms() -> None:
+    (tiles,) = (w for w in dashboards(watched("prod"))["capacity-and-cost"]["widgets"] if w["type"] == "alarm")
+
+    assert len(tiles["properties"]["alarms"]) == 2 + 4 + 1
 
 
 def test_no_metric_name_is_written_in_the_dashboards_folder() -> None:

@@ -8,7 +8,7 @@ from environments.loader import load
 from environments.model import Environment
 from fleet.load_balancer import EndpointNames
 from stacks.observability import ObservabilityStack
-from tests.support.watching import ENVIRONMENTS, Watched, dashboards, watched
+from tests.support.watching import ENVIRONMENTS, Watched, dashboards, flatten, watched
 
 STACK = "observability"
 
@@ -46,7 +46,7 @@ def test_topics_are_encrypted_with_a_rotated_key(environment: Watched) -> None:
     topics = environment.resources(STACK, "AWS::SNS::Topic")
     keys = environment.resources(STACK, "AWS::KMS::Key")
 
-    assert len(topics) == 2
+    assert len(topics) == 3
     assert all("KmsMasterKeyId" in topic for topic in topics)
     assert [key["EnableKeyRotation"] for key in keys] == [True]
 
@@ -54,7 +54,27 @@ def test_topics_are_encrypted_with_a_rotated_key(environment: Watched) -> None:
 def test_the_pager_can_read_the_severity_off_a_topics_name(environment: Watched) -> None:
     names = [topic["TopicName"] for topic in environment.resources(STACK, "AWS::SNS::Topic")]
 
-    assert names == [f"neuron-fleet-{environment.environment.name}-{severity}" for severity in ("page", "ticket")]
+    assert names[:2] == [f"neuron-fleet-{environment.environment.name}-{severity}" for severity in ("page", "ticket")]
+
+
+def test_nothing_of_ours_stands_behind_the_topic_past_the_pager(environment: Watched) -> None:
+    name = environment.environment.name
+    (pager_is_told,) = (
+        flatten(alarm["AlarmActions"][1])
+        for alarm in environment.resources(STACK, "AWS::CloudWatch::Alarm")
+        if len(alarm.get("AlarmActions", ())) == 2
+    )
+    subscribed = [
+        flatten(subscription["TopicArn"])
+        for stack in environment.templates
+        for subscription in environment.resources(stack, "AWS::SNS::Subscription")
+    ]
+
+    topics = [topic["TopicName"] for topic in environment.resources(STACK, "AWS::SNS::Topic")]
+    assert topics[2] == f"neuron-fleet-{name}-past-the-pager"
+    assert "PastThePager" in pager_is_told
+    assert len(subscribed) == 2
+    assert not any("PastThePager" in topic for topic in subscribed)
 
 
 def test_only_alarms_of_this_account_publish_and_only_over_tls(environment: Watched) -> None:

@@ -40,7 +40,7 @@ def test_the_pager_may_do_this_and_nothing_else(environment: Watched) -> None:
         (
             "Allow",
             ["logs:StartQuery"],
-            ["NodeEvents", f"arn:aws:logs:us-east-2:{account}:log-group:/neuron-fleet/{name}/capacity:*"],
+            [f"arn:aws:logs:us-east-2:{account}:log-group:/neuron-fleet/{name}/capacity:*", "NodeEvents"],
         ),
         ("Allow", ["logs:GetQueryResults", "logs:StopQuery"], ["*"]),
         (
