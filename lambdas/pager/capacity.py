@@ -3,31 +3,34 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Final
 
 from lambdas.pager.model import CapacityEvent, SeenReservation
 
 WORDS_SHOWN: Final = 600
 RESERVATIONS_SHOWN: Final = 5
-# These alarms began when the fleet first lacked, or wasted, what it still does.
+# These alarms began when the fleet first lacked, or wasted, what it still does; what was said before is not about them.
 _BREACHES: Final[Mapping[str, Callable[[CapacityEvent], bool]]] = {
     "CapacityMissing": lambda event: bool(event.missing),
     "ReservationUnused": lambda event: bool(event.unused),
 }
+SPOT_INTERRUPTION: Final = "SpotInterruption"
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
     """The newest figures, and the newest words: a minute in which AWS did not say why has figures only.
 
-    ``usd_since`` is what unused instances have cost since ``began``, None where nothing is known of either.
+    ``reason`` and ``action`` are None for an alarm that is not about them. ``usd_since`` is what unused instances have
+    cost since ``began``, None where nothing is known of either.
     """
 
     newest: CapacityEvent
-    reason: str | None
-    action: str | None
-    began: datetime | None
-    usd_since: float | None
+    reason: str | None = None
+    action: str | None = None
+    began: datetime | None = None
+    usd_since: float | None = None
 
 
 def collect(events: Iterable[CapacityEvent], alarm_key: str) -> Capacity | None:
@@ -35,25 +38,26 @@ def collect(events: Iterable[CapacityEvent], alarm_key: str) -> Capacity | None:
     newest_first = sorted({event.minute: event for event in events}.values(), key=lambda e: e.minute, reverse=True)
     if not newest_first:
         return None
-    telling = next((event for event in newest_first if event.reason), newest_first[0])
-    began, usd = _since(newest_first, alarm_key)
-    return Capacity(newest_first[0], telling.reason, telling.action, began, usd)
-
-
-def _since(newest_first: Sequence[CapacityEvent], alarm_key: str) -> tuple[datetime | None, float | None]:
-    """The first minute of the breach that still lasts, and the USD since. Minutes without an event add nothing."""
+    if alarm_key == SPOT_INTERRUPTION:
+        telling = _telling(newest_first)
+        return Capacity(newest_first[0], telling.reason, telling.action)
     breaches = _BREACHES.get(alarm_key)
     if breaches is None:
-        return None, None
-    began: datetime | None = None
-    costs: list[float | None] = []
-    for event in newest_first:
-        if not breaches(event):
-            break
-        began = event.minute
-        costs.append(event.unused_usd_per_hour)
-    known = [cost for cost in costs if cost is not None]
-    return began, sum(known) / 60 if known else None
+        return Capacity(newest_first[0])
+    lasting = list(takewhile(breaches, newest_first))
+    telling = _telling(lasting or newest_first[:1])
+    began = lasting[-1].minute if lasting else None
+    return Capacity(newest_first[0], telling.reason, telling.action, began, _usd(lasting))
+
+
+def _telling(newest_first: Sequence[CapacityEvent]) -> CapacityEvent:
+    return next((event for event in newest_first if event.reason), newest_first[0])
+
+
+def _usd(minutes: Sequence[CapacityEvent]) -> float | None:
+    """What the unused instances of these minutes cost; minutes without an event add nothing."""
+    known = [event.unused_usd_per_hour for event in minutes if event.unused_usd_per_hour is not None]
+    return sum(known) / 60 if known else None
 
 
 def facts(capacity: Capacity | None) -> dict[str, str]:

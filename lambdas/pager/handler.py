@@ -95,10 +95,11 @@ def _once() -> Once:
 
 @cache
 def _world() -> World:
+    logs = logs_client()
     return World(
         logs=Logs(
-            nodes=EventQuery(logs_client(), _settings().node_log_group, NodeEvent, time),
-            capacity=EventQuery(logs_client(), _settings().capacity_log_group, CapacityEvent, time),
+            nodes=EventQuery(logs, _settings().node_log_group, NodeEvent, time),
+            capacity=EventQuery(logs, _settings().capacity_log_group, CapacityEvent, time),
         ),
         incidents=IncidentTable(table_client(), _settings().idempotency_table, time.time),
         secret=Secrets(secrets_client()).read,

@@ -134,6 +134,30 @@ def test_the_newest_words_are_told_when_the_newest_minute_has_none() -> None:
     assert "at 03:40 UTC" in told
 
 
+def test_words_about_a_shortage_that_is_over_are_not_told_of_the_next_one() -> None:
+    over = capacity_event(30, **NOTHING, reason="reservation cr-0aa1 is failed", action="deploy it again")
+    events = [over, *[capacity_event(ago) for ago in range(29, 3, -1)]]
+
+    told = text(ticket(*events, *[capacity_event(ago, **NOTHING) for ago in (3, 2, 1)]))
+
+    assert "cr-0aa1" not in told
+    assert "deploy it again" not in told
+    assert "Capacity missing since 2026-11-21 03:38 UTC" in told
+
+
+def test_the_end_of_a_block_tells_the_end_and_what_its_own_alarm_says_to_do() -> None:
+    block = {"id": "cr-0a1b", "state": "active", "total": 8, "available": 0, "ends_at": "2026-11-22T03:40:00Z"}
+    event = capacity_event(
+        1, market="capacity-block", reason="2 nodes run outside", action="replace them", reservations=[block]
+    )
+
+    told = text(ticket(event, key="CapacityBlockEnding"))
+
+    assert "• cr-0a1b: active, 8 instances, 0 available, until 2026-11-22 03:40 UTC" in told
+    assert "replace them" not in told
+    assert "*Why:*" not in told
+
+
 def test_a_spot_interruption_tells_what_ec2_takes_back() -> None:
     reason = "EC2 takes back i-0aa1, i-0bb2 (Spot)"
     events = [capacity_event(2, market="spot", reason=reason), capacity_event(1, market="spot")]
