@@ -91,7 +91,7 @@ def compare(
 def unexpected_tickets(scenario: Scenario, environment: str, alarms: Sequence[str]) -> list[str]:
     """Alarms among ``alarms`` (tickets that went to ALARM) that the scenario does not list.
 
-    Those of the platform are none of a scenario's: virtual hours wake no function by its clock, and it is called silent.
+    Those of the platform are no scenario's: virtual hours wake no function by its clock, so all are called silent.
     """
     listed = {f"{environment}/{ticket.fleet}/{ticket.alarm}" for ticket in scenario.expected_tickets}
     of_the_platform = naming.alarm_name(environment, naming.PLATFORM, "")
