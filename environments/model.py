@@ -111,14 +111,6 @@ class TrainingFleet(_Fleet):
     """What an owner gets while others wait, in even shares: 2 is twice as much. Default: 1."""
 
     @property
-    def minimum_nodes(self) -> int:
-        """How many nodes are kept while no job waits, as far as there is capacity: what is paid for anyway stays.
-
-        Nobody has them on the day of the deploy, which asks for none: they come when their reservation or block does.
-        """
-        return self.nodes if isinstance(self.market, Reservation | CapacityBlock) else 0
-
-    @property
     def reservation_id(self) -> str | None:
         """The existing reservation or block that its nodes are launched into, if the file names one."""
         return self.market.reservation_id if isinstance(self.market, Reservation | CapacityBlock) else None
@@ -141,11 +133,6 @@ class InferenceFleet(_Fleet):
 
     purpose: Literal["inference"]
     endpoint: Endpoint
-
-    @property
-    def minimum_nodes(self) -> int:
-        """How many nodes are kept whatever the traffic, as far as there is capacity: all of an endpoint's."""
-        return self.nodes
 
 
 Fleet = Annotated[TrainingFleet | InferenceFleet, Field(discriminator="purpose")]
