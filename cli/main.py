@@ -3,6 +3,8 @@
 import typer
 
 from cli import capacity, dashboards, local, plan, validate
+from cli.doctor.command import doctor
+from cli.jobs.command import app as jobs
 
 app = typer.Typer(
     name="fleet",
@@ -12,7 +14,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(name="validate")(validate.validate)
+app.command(name="doctor")(doctor)
 app.add_typer(capacity.app, name="capacity")
 app.add_typer(plan.app, name="plan")
+app.add_typer(jobs, name="jobs")
 app.add_typer(local.app, name="local")
 app.add_typer(dashboards.app, name="dashboards")

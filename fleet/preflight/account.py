@@ -1,8 +1,12 @@
 """Who answers, and what could not be asked: findings about the account itself and about the way to it."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from fleet.diagnostics import Diagnostic, refuse, warn
+
+REFUSED: Final = "not-understood"
+"""The code of a finding about a call that AWS refused for a reason of its own."""
 
 
 def no_credentials(why: str) -> Diagnostic:
@@ -39,4 +43,4 @@ def not_answered(action: str, why: str) -> Diagnostic:
 def not_understood(action: str, why: str) -> Diagnostic:
     """AWS refused, or answered something else than it documents."""
     text = f"{action} was refused: {why}; what it shows was not checked"
-    return warn("not-understood", "account", action, text, "see what AWS says about it")
+    return warn(REFUSED, "account", action, text, "see what AWS says about it")

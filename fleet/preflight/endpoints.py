@@ -43,7 +43,7 @@ def diagnose_secret(path: str, name: str, seen: SecretSeen | None) -> Iterator[D
 def diagnose_certificate(arn: str, seen: CertificateSeen | None, now: datetime) -> Iterator[Diagnostic]:
     """Findings about an endpoint's certificate; None: ACM has none with this ARN.
 
-    ACM user guide: a load balancer takes issued certificates only; ACM renews what it issued, and not what was imported.
+    ACM user guide: a load balancer takes issued certificates only. ACM renews what it issued itself.
     """
     if seen is None:
         yield refuse("certificate-not-found", CERTIFICATE, arn, f"ACM has no certificate {arn}", "request or import it")

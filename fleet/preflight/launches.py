@@ -1,6 +1,7 @@
 """Can nodes be launched from the deployed templates, and do they reach each other?"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from fleet.capacity.peers import GroupRule, diagnose_peers
 from fleet.diagnostics import Diagnostic, note, refuse, warn
@@ -14,7 +15,8 @@ def diagnose_security_groups(rules: Mapping[str, Sequence[GroupRule]]) -> Iterat
     """
     found = {group: list(diagnose_peers(group, of)) for group, of in rules.items()}
     if found:
-        yield from min(reversed(found.values()), key=len)
+        for finding in min(reversed(found.values()), key=len):
+            yield replace(finding, path="efa")
 
 
 def not_launched_yet(fleet: str) -> Diagnostic:

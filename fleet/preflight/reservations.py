@@ -37,6 +37,19 @@ class ReservationSeen:
     environment: str | None = None
     fleet: str | None = None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will ever be launched into it again."""
+        return self.state in _OVER
+
+
+def not_created(spec: FleetSpec) -> Diagnostic:
+    """The fleet's reservation stack stands, and its reservation is gone."""
+    text = f"the reservation that was created for {spec.name} is not there any more"
+    return refuse(
+        "reservation-gone", "market.kind", spec.name, text, "delete its reservation stack and deploy it again"
+    )
+
 
 def not_found(spec: FleetSpec, reservation_id: str) -> Diagnostic:
     """The reservation that the file names is not in the account, or was forgotten after its end."""
@@ -71,7 +84,7 @@ def _name(seen: ReservationSeen) -> str:
 
 
 def _is_alive(spec: FleetSpec, seen: ReservationSeen, path: str) -> Iterator[Diagnostic]:
-    if seen.state in _OVER:
+    if seen.is_over:
         block = seen.is_block
         fix = "name the block that follows it, or remove the fleet" if block else "reserve again, and name that one"
         when = f", it ended on {seen.ends_at.isoformat()}" if seen.ends_at else ""

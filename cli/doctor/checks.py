@@ -1,0 +1,44 @@
+"""Every check by the name that people are told: those of the environment, and those of each of its fleets."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from cli.doctor.by_hand import certificate, secrets
+from cli.doctor.images import image
+from cli.doctor.launches import launch, security_groups
+from cli.doctor.limits import addresses, quotas
+from cli.doctor.places import offering, zones
+from cli.doctor.reserved import reservation
+from cli.doctor.visit import Entry, Visit
+from fleet.diagnostics import Diagnostic
+from fleet.preflight.prices import diagnose_price
+from fleet.preflight.stacks import diagnose_stacks
+
+
+def deployed(visit: Visit) -> Iterator[Diagnostic]:
+    """The state of the environment's stacks."""
+    reserving = [entry.fleet.name for entry in visit.entries if entry.plan.creates_reservation]
+    return diagnose_stacks(visit.environment.name, reserving, visit.stacks.result().values())
+
+
+def price(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:
+    """The price in the catalogue; nobody is asked."""
+    return diagnose_price(entry.spec, entry.plan.price, visit.now.date())
+
+
+OF_ENVIRONMENT: Final[Mapping[str, Callable[[Visit], Iterable[Diagnostic]]]] = {
+    "stacks": deployed,
+    "zones": zones,
+    "quotas": quotas,
+    "subnet addresses": addresses,
+    "secrets": secrets,
+}
+OF_FLEET: Final[Mapping[str, Callable[[Visit, Entry], Iterable[Diagnostic]]]] = {
+    "offerings": offering,
+    "reservations": reservation,
+    "machine images": image,
+    "security groups": security_groups,
+    "launches": launch,
+    "certificates": certificate,
+    "prices": price,
+}

@@ -1,0 +1,56 @@
+"""`fleet doctor`: what is wrong in the account of an environment, and what would put it right."""
+
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from cli.answers import CONSOLE
+from cli.doctor.account import Account
+from cli.doctor.checks import OF_ENVIRONMENT, OF_FLEET
+from cli.doctor.examination import examine, in_order
+from environments import loader
+from fleet.diagnostics import Diagnostic, Severity
+
+
+def doctor(
+    environment: Annotated[str, typer.Argument(help="An environment, such as prod, or its file.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as a JSON list.")] = False,
+    on: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Judge dates as of this day, in UTC. Default: now.")
+    ] = None,
+) -> None:
+    """Check an environment's file and account, before a deployment or after it. Nothing is changed.
+
+    Exit code 1 when there is an error. Before the first deployment, what is not there yet is no error.
+    """
+    now = on.replace(tzinfo=UTC) if on else datetime.now(UTC)
+    file = _file(environment)
+    found = loader.diagnose(file, now=now)
+    checked: list[str] = ["the file"]
+    if not any(diagnostic.is_error for diagnostic in found):
+        named = loader.load_file(file)
+        found = in_order([*found, *examine(named, Account(named.region), now)])
+        checked += ["credentials", *OF_ENVIRONMENT, *OF_FLEET]
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+    else:
+        _print(file.stem, found, checked)
+    if any(diagnostic.is_error for diagnostic in found):
+        raise typer.Exit(1)
+
+
+def _file(environment: str) -> Path:
+    path = Path(environment)
+    return path if path.suffix == ".yaml" else loader.FOLDER / f"{environment}.yaml"
+
+
+def _print(name: str, found: list[Diagnostic], checked: list[str]) -> None:
+    for diagnostic in found:
+        CONSOLE.print(f"{name}: {diagnostic.severity}: {diagnostic} [{diagnostic.code}]", markup=False, soft_wrap=True)
+    counts = Counter(diagnostic.severity for diagnostic in found)
+    summary = ", ".join(f"{counts[severity]} {severity}{'s' * (counts[severity] != 1)}" for severity in Severity)
+    CONSOLE.print(f"{name}: {summary}; checked: {', '.join(checked)}", soft_wrap=True, markup=False)

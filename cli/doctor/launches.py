@@ -1,0 +1,73 @@
+"""The deployed launch templates: security groups of nodes with peers, and a launch that is tried and not made."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from cli.doctor.account import UnansweredError
+from cli.doctor.limits import zones_of
+from cli.doctor.network import Subnet
+from cli.doctor.visit import Entry, Visit
+from fleet.capacity.peers import Direction, GroupRule
+from fleet.diagnostics import Diagnostic
+from fleet.preflight.account import REFUSED
+from fleet.preflight.launches import diagnose_security_groups, launch_refused, not_launched_yet, template_differs
+
+# EC2's answer to DryRun when the launch would be made.
+_WOULD_SUCCEED: Final = frozenset({"DryRunOperation"})
+
+
+def security_groups(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:
+    """Whether nodes of a fleet with peers may send each other everything."""
+    template = visit.templates.result().get(entry.fleet.name)
+    if template is None or not entry.plan.has_peers:
+        return
+    groups = list(dict.fromkeys(group for each in _interfaces(template.data) for group in each.get("Groups", [])))
+    if not groups:
+        return
+    found = visit.account.every("ec2", "describe_security_groups", "SecurityGroups", GroupIds=groups)
+    rules = {each["GroupId"]: list(_rules(each)) for each in found}
+    yield from diagnose_security_groups({group: rules[group] for group in groups if group in rules})
+
+
+def launch(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:
+    """Ask EC2 whether it would launch a node: permissions and parameters are checked, capacity is not."""
+    name = entry.fleet.name
+    template = visit.templates.result().get(name)
+    if template is None:
+        yield not_launched_yet(name)
+        return
+    if (has := template.data.get("InstanceType", "")) != entry.spec.instance_type:
+        yield template_differs(name, has, entry.spec.instance_type)
+    subnets = [each for each in visit.subnets.result() if each.zone in zones_of(visit, entry)]
+    try:
+        visit.account.find(
+            "ec2",
+            "run_instances",
+            _WOULD_SUCCEED,
+            DryRun=True,
+            MinCount=1,
+            MaxCount=1,
+            LaunchTemplate={"LaunchTemplateId": template.template_id, "Version": template.version},
+            NetworkInterfaces=[_in_subnet(each, subnets) for each in _interfaces(template.data)],
+        )
+    except UnansweredError as error:
+        if error.finding.code != REFUSED:
+            raise
+        yield launch_refused(name, error.code, error.message)
+
+
+def _interfaces(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = data.get("NetworkInterfaces", [])
+    return found
+
+
+def _in_subnet(interface: Mapping[str, Any], subnets: list[Subnet]) -> dict[str, Any]:
+    # Whoever launches adds the subnet, so the template has none; EC2 takes it with the interfaces or not at all.
+    return {**interface, **({"SubnetId": subnets[0].subnet_id} if subnets else {})}
+
+
+def _rules(group: Mapping[str, Any]) -> Iterator[GroupRule]:
+    for direction, key in ((Direction.IN, "IpPermissions"), (Direction.OUT, "IpPermissionsEgress")):
+        for permission in group.get(key, []):
+            for pair in permission.get("UserIdGroupPairs", []):
+                yield GroupRule(direction, str(permission["IpProtocol"]), pair.get("GroupId", ""))
