@@ -1,19 +1,17 @@
 """An environment whose capacity is bought in every way, and the account that has all of it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import aws_cdk as cdk
 import yaml
 
-from environments import loader
 from environments.model import Environment
 from local.control import EmulatorControl
-from local.deployment import CdkApp, put_secrets
+from local.deployment import CdkApp
 from local.emulator_process import EmulatorProcess, choose_port
 from local.endpoint import aws_environment, client, pointed_at
 from stacks.platform import Platform
@@ -24,11 +22,8 @@ TODAY: Final = "2026-10-20"
 GROUP: Final = "doctored-pool"
 GROUP_ARN: Final = f"arn:aws:resource-groups:{REGION}:000000000000:group/{GROUP}"
 BLOCK_ENDS: Final = "2026-12-18T11:30:00Z"
-# The reservations by the fleet that launches into them.
-RESERVATIONS: Final = {
-    fleet: f"cr-0a1b2c3d4e5f6071{index}"
-    for index, fleet in enumerate(("named", "ended", "elsewhere", "small", "othertype", "grouped", "block"))
-}
+RESERVED: Final = ("named", "ended", "elsewhere", "small", "othertype", "grouped", "block")
+"""The fleets whose reservation or block is there before they are."""
 
 
 def _training(name: str, market: dict[str, Any], instance_type: str = "trn1.32xlarge") -> dict[str, Any]:
@@ -44,13 +39,13 @@ def _training(name: str, market: dict[str, Any], instance_type: str = "trn1.32xl
     }
 
 
-def content() -> dict[str, Any]:
+def content(reservations: Mapping[str, str]) -> dict[str, Any]:
     """The environment file: every training fleet lies in us-east-2c, whose id is use2-az3."""
     named = [
-        _training(name, {"kind": "reservation", "reservation_id": RESERVATIONS[name]})
+        _training(name, {"kind": "reservation", "reservation_id": reservations[name]})
         for name in ("named", "ended", "elsewhere", "small", "othertype")
     ]
-    block = {"kind": "capacity-block", "reservation_id": RESERVATIONS["block"], "ends_at": BLOCK_ENDS}
+    block = {"kind": "capacity-block", "reservation_id": reservations["block"], "ends_at": BLOCK_ENDS}
     endpoint = {
         "name": "chat",
         "purpose": "inference",
@@ -59,7 +54,7 @@ def content() -> dict[str, Any]:
         "instance_type": "inf2.8xlarge",
         "nodes": 2,
         "market": {"kind": "on-demand"},
-        "endpoint": {"container_image": "chat:local", "tasks": 2, "devices_per_task": 1},
+        "endpoint": {"container_image": "chat:local", "devices_per_task": 1},
     }
     return {
         "name": NAME,
@@ -87,38 +82,39 @@ def content() -> dict[str, Any]:
     }
 
 
-def path_of(fleet: str) -> str:
-    """Where the fleet's entry is in the file."""
-    return f"fleets[{[each['name'] for each in content()['fleets']].index(fleet)}]"
-
-
 def write(folder: Path, environment: dict[str, Any]) -> Path:
     file = folder / f"{NAME}.yaml"
     file.write_text(yaml.safe_dump(environment), encoding="utf-8")
     return file
 
 
-def equip(control: EmulatorControl, environment: Environment) -> None:
-    """Give the account all that the file names and no stack makes."""
-    put_secrets(environment, control)
-    for fleet, reservation_id in RESERVATIONS.items():
-        of_block = {"type": "capacity-block", "end": BLOCK_ENDS, "instance_type": "trn2.48xlarge"}
-        control.put_reservation(
-            REGION,
-            reservation_id,
-            **{
-                "instance_type": "trn1.32xlarge",
-                "availability_zone": "us-east-2c",
-                "total": 2,
-                "state": "active",
-                **(of_block if fleet == "block" else {}),
+def reserve(control: EmulatorControl) -> dict[str, str]:
+    """Make the reservations, the block, and the group with a reservation in it; their ids by fleet."""
+    resources = {
+        fleet: {
+            "Type": "AWS::EC2::CapacityReservation",
+            "Properties": {
+                "InstanceType": "trn2.48xlarge" if fleet == "block" else "trn1.32xlarge",
+                "InstancePlatform": "Linux/UNIX",
+                "AvailabilityZone": "us-east-2c",
+                "InstanceCount": 2,
+                "InstanceMatchCriteria": "targeted",
             },
-        )
+        }
+        for fleet in RESERVED
+    }
+    stacks = client("cloudformation")
+    stacks.create_stack(StackName="made-before", TemplateBody=json.dumps({"Resources": resources}))
+    stacks.get_waiter("stack_create_complete").wait(StackName="made-before", WaiterConfig={"Delay": 1})
+    made = stacks.describe_stack_resources(StackName="made-before")["StackResources"]
+    ids = {each["LogicalResourceId"]: str(each["PhysicalResourceId"]) for each in made}
+    control.put_reservation(REGION, ids["block"], type="capacity-block", end=BLOCK_ENDS, state="active")
     groups = client("resource-groups")
     pool = [{"Type": "AWS::EC2::CapacityReservationPool"}, {"Type": "AWS::ResourceGroups::Generic"}]
     groups.create_group(Name=GROUP, Configuration=pool)
-    arn = f"arn:aws:ec2:{REGION}:000000000000:capacity-reservation/{RESERVATIONS['grouped']}"
+    arn = f"arn:aws:ec2:{REGION}:000000000000:capacity-reservation/{ids['grouped']}"
     groups.group_resources(Group=GROUP_ARN, ResourceArns=[arn])
+    return ids
 
 
 @contextmanager
@@ -143,11 +139,3 @@ def deploy(environment: Environment, folder: Path) -> None:
         command_line = CdkApp(environment, folder, own)
         command_line.bootstrap()
         command_line.deploy()
-
-
-def load(file: Path) -> Environment:
-    return loader.load_file(file)
-
-
-def now() -> datetime:
-    return datetime.fromisoformat(TODAY).replace(tzinfo=UTC)

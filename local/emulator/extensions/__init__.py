@@ -4,7 +4,6 @@ Written against the release that requirements-local.txt pins. Each function says
 """
 
 from ministack.core.responses import get_region
-from ministack.services import ssm
 
 from local.emulator.capacity.account import Capacity
 from local.emulator.clock import EmulatorClock
@@ -13,13 +12,13 @@ from local.emulator.extensions.auto_scaling import answer_auto_scaling
 from local.emulator.extensions.batch import answer_batch
 from local.emulator.extensions.ec2 import answer_ec2, stack_tags, zone_id
 from local.emulator.extensions.faults import fail_where_planted
+from local.emulator.extensions.images import publish_images
 from local.emulator.extensions.load_balancers import keep_weights
 from local.emulator.extensions.observability import publisher, read_logs, serve_cloudwatch
 from local.emulator.extensions.quotas import serve_quotas
 from local.emulator.extensions.resource_groups import keep_members_true
 from local.emulator.extensions.stacks import register_resources
 from local.emulator.platform import Platform
-from local.emulator.resources.public_parameters import PublicParameters
 from local.emulator.resources.store import ResourceStore
 
 
@@ -45,6 +44,6 @@ def install(platform: Platform) -> None:
     serve_quotas(platform.capacity.quotas)
     read_logs(cloudwatch_of_request)
     keep_weights()
-    ssm._PUBLIC_AMI_PARAMETERS = PublicParameters(ssm._PUBLIC_AMI_PARAMETERS, get_region)
+    publish_images()
     # Last: it stands before every service that is there by now.
     fail_where_planted(platform.faults)
