@@ -32,9 +32,12 @@ def security_groups(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:
 def launch(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:
     """Ask EC2 whether it would launch a node: permissions and parameters are checked, capacity is not."""
     name = entry.fleet.name
-    template = visit.templates.result().get(name)
+    templates = visit.templates.result()
+    template = templates.get(name)
     if template is None:
-        yield not_launched_yet(name)
+        # Before the first deployment there are none, which a finding about the stacks says for all fleets.
+        if templates:
+            yield not_launched_yet(name)
         return
     if (has := template.data.get("InstanceType", "")) != entry.spec.instance_type:
         yield template_differs(name, has, entry.spec.instance_type)

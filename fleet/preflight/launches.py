@@ -20,8 +20,8 @@ def diagnose_security_groups(rules: Mapping[str, Sequence[GroupRule]]) -> Iterat
 
 
 def not_launched_yet(fleet: str) -> Diagnostic:
-    """There is no launch template to try."""
-    text = f"{fleet} has no launch template yet: a launch is tried, without being made, after the first deployment"
+    """Other fleets are deployed, and this one is not."""
+    text = f"{fleet} has no launch template yet: a launch is tried, without being made, after its first deployment"
     return note("launch-not-tried", "", fleet, text)
 
 

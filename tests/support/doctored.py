@@ -88,21 +88,23 @@ def write(folder: Path, environment: dict[str, Any]) -> Path:
     return file
 
 
+def reservation(instance_type: str) -> dict[str, Any]:
+    """One of a template, with room for every node of a fleet."""
+    return {
+        "Type": "AWS::EC2::CapacityReservation",
+        "Properties": {
+            "InstanceType": instance_type,
+            "InstancePlatform": "Linux/UNIX",
+            "AvailabilityZone": "us-east-2c",
+            "InstanceCount": 2,
+            "InstanceMatchCriteria": "targeted",
+        },
+    }
+
+
 def reserve(control: EmulatorControl) -> dict[str, str]:
     """Make the reservations, the block, and the group with a reservation in it; their ids by fleet."""
-    resources = {
-        fleet: {
-            "Type": "AWS::EC2::CapacityReservation",
-            "Properties": {
-                "InstanceType": "trn2.48xlarge" if fleet == "block" else "trn1.32xlarge",
-                "InstancePlatform": "Linux/UNIX",
-                "AvailabilityZone": "us-east-2c",
-                "InstanceCount": 2,
-                "InstanceMatchCriteria": "targeted",
-            },
-        }
-        for fleet in RESERVED
-    }
+    resources = {fleet: reservation("trn2.48xlarge" if fleet == "block" else "trn1.32xlarge") for fleet in RESERVED}
     stacks = client("cloudformation")
     stacks.create_stack(StackName="made-before", TemplateBody=json.dumps({"Resources": resources}))
     stacks.get_waiter("stack_create_complete").wait(StackName="made-before", WaiterConfig={"Delay": 1})
