@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from botocore.exceptions import WaiterError
 from typer.testing import CliRunner
 
 from cli.main import app
@@ -67,7 +68,8 @@ def no_capacity_to_reserve(world: World) -> None:
     world.fail("AWS::EC2::CapacityReservation", "InsufficientInstanceCapacity", "Insufficient capacity.")
     template = {"Resources": {"Reservation": doctored.reservation("trn1.32xlarge")}}
     stacks.create_stack(StackName=name, TemplateBody=json.dumps(template))
-    stacks.get_waiter("stack_rollback_complete").wait(StackName=name, WaiterConfig=PATIENCE)
+    with pytest.raises(WaiterError, match="ROLLBACK_COMPLETE"):
+        stacks.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig=PATIENCE)
 
 
 def stack_is_gone(_: World) -> None:

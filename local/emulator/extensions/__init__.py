@@ -13,6 +13,7 @@ from local.emulator.extensions.batch import answer_batch
 from local.emulator.extensions.ec2 import answer_ec2, stack_tags, zone_id
 from local.emulator.extensions.faults import fail_where_planted
 from local.emulator.extensions.images import publish_images
+from local.emulator.extensions.launch_templates import show_launch_templates
 from local.emulator.extensions.load_balancers import keep_weights
 from local.emulator.extensions.observability import publisher, read_logs, serve_cloudwatch
 from local.emulator.extensions.quotas import serve_quotas
@@ -45,5 +46,6 @@ def install(platform: Platform) -> None:
     read_logs(cloudwatch_of_request)
     keep_weights()
     publish_images()
+    show_launch_templates()
     # Last: it stands before every service that is there by now.
     fail_where_planted(platform.faults)
