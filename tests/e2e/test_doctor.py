@@ -106,19 +106,21 @@ def subnet_is_full(world: World) -> None:
 
 
 def group_forgets_what_comes_in(world: World) -> None:
-    _revoke("IpPermissions", client("ec2").revoke_security_group_ingress, world.efa_group())
+    group = world.efa_group()
+    client("ec2").revoke_security_group_ingress(
+        GroupId=group, SecurityGroupRuleIds=_rules_of_peers(group, egress=False)
+    )
 
 
 def group_forgets_what_goes_out(world: World) -> None:
-    _revoke("IpPermissionsEgress", client("ec2").revoke_security_group_egress, world.efa_group())
+    group = world.efa_group()
+    client("ec2").revoke_security_group_egress(GroupId=group, SecurityGroupRuleIds=_rules_of_peers(group, egress=True))
 
 
-def _revoke(key: str, revoke: Callable[..., Any], group: str) -> None:
-    (seen,) = client("ec2").describe_security_groups(GroupIds=[group])["SecurityGroups"]
-    for rule in seen[key]:
-        if rule.get("UserIdGroupPairs"):
-            pairs = [{"GroupId": pair["GroupId"]} for pair in rule["UserIdGroupPairs"]]
-            revoke(GroupId=group, IpPermissions=[{"IpProtocol": rule["IpProtocol"], "UserIdGroupPairs": pairs}])
+def _rules_of_peers(group: str, *, egress: bool) -> list[str]:
+    rules = client("ec2").describe_security_group_rules(Filters=[{"Name": "group-id", "Values": [group]}])
+    found = [each for each in rules["SecurityGroupRules"] if each["IsEgress"] is egress]
+    return [str(each["SecurityGroupRuleId"]) for each in found if each.get("ReferencedGroupInfo")]
 
 
 def secret_is_gone(_: World) -> None:
