@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-import aws_cdk as cdk
 import yaml
 
 from environments.model import Environment
@@ -14,7 +13,6 @@ from local.control import EmulatorControl
 from local.deployment import CdkApp
 from local.emulator_process import EmulatorProcess, choose_port
 from local.endpoint import aws_environment, client, pointed_at
-from stacks.platform import Platform
 
 NAME: Final = "doctored"
 REGION: Final = "us-east-2"
@@ -133,6 +131,11 @@ def embedded_account(folder: Path) -> Iterator[EmulatorControl]:
 
 def deploy(environment: Environment, folder: Path) -> None:
     """Deploy it with the CDK's own command line; the app of the repository knows the files of its folder only."""
+    # Here, because tests that only describe an account need not wait for the CDK.
+    import aws_cdk as cdk
+
+    from stacks.platform import Platform
+
     context = json.loads(Path("cdk.json").read_text(encoding="utf-8"))["context"]
     app = cdk.App(outdir=str(folder / "cdk.out"), context={**context, "agent-archive": "none"})
     Platform(app, environment.name, environment=environment)
