@@ -66,15 +66,14 @@ def diagnose_reservation(
     spec: FleetSpec, seen: ReservationSeen, path: str, *, running: int = 0
 ) -> Iterator[Diagnostic]:
     """Everything that keeps ``spec`` from launching into ``seen``; ``running`` of its nodes are in it already."""
-    ended = list(_is_alive(spec, seen, path))
-    yield from ended
+    yield from _is_alive(seen, path)
     yield from _is_of_the_kind(spec, seen, path)
     yield from _is_of_the_type(spec, seen, path)
     yield from _lies_in_the_zone(spec, seen, path)
     yield from _runs_linux(seen, path)
     yield from _lies_in_the_placement_group(spec, seen, path)
     # An ended one holds nothing, which is not the news.
-    if not ended:
+    if not seen.is_over:
         yield from _is_large_enough(spec, seen, path, running)
         yield from _ends_when_the_file_says(spec, seen)
 
@@ -83,7 +82,7 @@ def _name(seen: ReservationSeen) -> str:
     return f"Capacity Block {seen.reservation_id}" if seen.is_block else f"reservation {seen.reservation_id}"
 
 
-def _is_alive(spec: FleetSpec, seen: ReservationSeen, path: str) -> Iterator[Diagnostic]:
+def _is_alive(seen: ReservationSeen, path: str) -> Iterator[Diagnostic]:
     if seen.is_over:
         block = seen.is_block
         fix = "name the block that follows it, or remove the fleet" if block else "reserve again, and name that one"
@@ -96,13 +95,8 @@ def _is_alive(spec: FleetSpec, seen: ReservationSeen, path: str) -> Iterator[Dia
         text = f"{_name(seen)} starts{when}: until then the fleet has no nodes"
         yield note("reservation-not-started", path, seen.reservation_id, text)
     elif seen.state != "active":
-        yield warn(
-            "reservation-not-ready",
-            path,
-            seen.reservation_id,
-            f"{_name(seen)} is {seen.state}",
-            f"wait until it is active: {_DESCRIBE} --capacity-reservation-ids {seen.reservation_id}",
-        )
+        fix = f"wait until it is active: {_DESCRIBE} --capacity-reservation-ids {seen.reservation_id}"
+        yield warn("reservation-not-ready", path, seen.reservation_id, f"{_name(seen)} is {seen.state}", fix)
 
 
 def _is_of_the_kind(spec: FleetSpec, seen: ReservationSeen, path: str) -> Iterator[Diagnostic]:
