@@ -40,7 +40,7 @@ def reservation(capacity: Capacity, given: object) -> Entry:
     if known is None and (absent := _NEEDED - set(given)):
         raise ValueError(f"reservations: {reservation_id} is new: {min(absent)} is needed")
     total = _count(given, "total", known.properties["InstanceCount"] if known else None)
-    attributes = _attributes(given, total)
+    attributes = _attributes(given, total, known.attributes.get("Running", 0) if known else 0)
     made = reservations.put(region, reservation_id, _properties(given, total), attributes)
     if given.get("state", "") is None:
         made.attributes.pop("PlantedState", None)
@@ -65,14 +65,14 @@ def _properties(given: Mapping[str, Any], total: int) -> Entry:
     return found
 
 
-def _attributes(given: Mapping[str, Any], total: int) -> Entry:
+def _attributes(given: Mapping[str, Any], total: int, running: int) -> Entry:
     found: Entry = {}
     if given.get("state") is not None:
         if given["state"] not in _STATES:
             raise ValueError(f"reservations: state {given['state']!r} is not one of {', '.join(_STATES)}")
         found["PlantedState"] = given["state"]
     if "available" in given:
-        found["Used"] = total - _count(given, "available", None)
+        found["Used"] = max(total - _count(given, "available", None) - running, 0)
     if "type" in given:
         if given["type"] not in ("default", "capacity-block"):
             raise ValueError(f"reservations: type {given['type']!r} is neither default nor capacity-block")

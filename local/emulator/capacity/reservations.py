@@ -93,6 +93,8 @@ class Reservations:
         properties, attributes = made.properties, made.attributes
         zone = properties.get("AvailabilityZone", "")
         state, total = self._state(made), int(properties["InstanceCount"])
+        # By others, as planted, and by the instances that run in it here.
+        used = attributes.get("Used", 0) + attributes.get("Running", 0)
         entry = {
             "CapacityReservationId": made.physical_id,
             "OwnerId": self.account,
@@ -102,7 +104,7 @@ class Reservations:
             **{name: properties.get(name, _DEFAULTS.get(name)) for name in _COPIED},
             "TotalInstanceCount": total,
             # What is not active can be used by nobody.
-            "AvailableInstanceCount": max(total - attributes.get("Used", 0), 0) if state == _ACTIVE else 0,
+            "AvailableInstanceCount": max(total - used, 0) if state == _ACTIVE else 0,
             "EbsOptimized": properties.get("EbsOptimized", False),
             "EphemeralStorage": properties.get("EphemeralStorage", False),
             "State": state,

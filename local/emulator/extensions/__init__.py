@@ -8,7 +8,6 @@ from ministack.core.responses import get_region
 from local.emulator.capacity.account import Capacity
 from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.service import CloudWatch
-from local.emulator.extensions.auto_scaling import answer_auto_scaling
 from local.emulator.extensions.batch import answer_batch
 from local.emulator.extensions.ec2 import answer_ec2, stack_tags, zone_id
 from local.emulator.extensions.faults import fail_where_planted
@@ -18,6 +17,7 @@ from local.emulator.extensions.load_balancers import keep_weights
 from local.emulator.extensions.observability import publisher, read_logs, serve_cloudwatch
 from local.emulator.extensions.quotas import serve_quotas
 from local.emulator.extensions.resource_groups import keep_members_true
+from local.emulator.extensions.settling import keep_instances
 from local.emulator.extensions.stacks import register_resources
 from local.emulator.platform import Platform
 from local.emulator.resources.store import ResourceStore
@@ -41,7 +41,7 @@ def install(platform: Platform) -> None:
     answer_ec2(platform)
     keep_members_true(platform)
     answer_batch(platform.capacity.batch)
-    answer_auto_scaling(platform.capacity.scaling, platform.faults)
+    keep_instances(platform)
     serve_quotas(platform.capacity.quotas)
     read_logs(cloudwatch_of_request)
     keep_weights()

@@ -1,6 +1,6 @@
-"""Auto Scaling over ``autoscaling._ACTION_MAP``: groups of stacks get their instances, or a reason why they do not."""
+"""Auto Scaling over ``autoscaling._ACTION_MAP``: groups of stacks show their instances, or why they have none."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,21 +11,21 @@ from local.emulator.api.answers import Entry
 from local.emulator.api.errors import AwsError, Response
 from local.emulator.api.query import Form, served
 from local.emulator.capacity.scaling import FAILED, SUCCESSFUL, ScalingActivities
-from local.emulator.faults import FaultStore
+from local.emulator.extensions.nodes import Instance, Nodes
 
-Group = dict[str, Any]
+Launched = Mapping[str, tuple[list[str], AwsError | None]]
 
 
-def answer_auto_scaling(activities: ScalingActivities, faults: FaultStore) -> None:
-    """A group is brought to its desired capacity when somebody looks; a fault on ec2:RunInstances keeps it short."""
+def answer_auto_scaling(activities: ScalingActivities, settle: Callable[[], None]) -> None:
+    """Whoever looks at the groups finds them settled."""
 
     def groups(describe: Any, form: Form) -> Response:  # noqa: ANN401 - ministack's own action
-        _settle(activities, faults)
+        settle()
         response: Response = describe(form)
         return response
 
     def scaling_activities(request: Mapping[str, Any]) -> Entry:
-        _settle(activities, faults)
+        settle()
         name = request.get("AutoScalingGroupName")
         if name is not None and name not in autoscaling._asgs:
             raise AwsError("ValidationError", f"AutoScalingGroup name not found - AutoScalingGroup '{name}' not found")
@@ -37,30 +37,29 @@ def answer_auto_scaling(activities: ScalingActivities, faults: FaultStore) -> No
     actions["DescribeScalingActivities"] = served("autoscaling", "DescribeScalingActivities", scaling_activities)
 
 
-def _settle(activities: ScalingActivities, faults: FaultStore) -> None:
+def show(nodes: Nodes, activities: ScalingActivities, launched: Launched) -> None:
+    """Write into every group what was launched for it, and what could not be."""
     for name in autoscaling._asgs:
-        group: Group = autoscaling._asgs[name]
+        group = autoscaling._asgs[name]
         subnets = [each for each in group["VPCZoneIdentifier"].split(",") if each in ec2._subnets]
         if subnets:
             zones = (ec2._subnets[each]["AvailabilityZone"] for each in subnets)
             group["AvailabilityZones"] = list(dict.fromkeys(zones))
-        try:
-            if group["DesiredCapacity"] > len(group["Instances"]):
-                faults.check("ec2:RunInstances", {"AutoScalingGroupName": name, **_instance_type(group)})
-        except AwsError as error:
-            message = f"{error.message} Launching EC2 instance failed."
-            activities.record(get_region(), name, FAILED, message)
-            continue
-        known = {each["InstanceId"] for each in group["Instances"]}
-        autoscaling._reconcile_instances(group)
-        for instance in group["Instances"]:
-            if instance["InstanceId"] not in known:
-                activities.record(get_region(), name, SUCCESSFUL, instance["InstanceId"])
+        ids, error = launched[name]
+        for each in ids:
+            activities.record(get_region(), name, SUCCESSFUL, each)
+        if error is not None:
+            activities.record(get_region(), name, FAILED, f"{error.message} Launching EC2 instance failed.")
+        group["Instances"] = [_member(group, each) for each in nodes.of(name)]
 
 
-def _instance_type(group: Group) -> dict[str, str]:
-    template = ec2._launch_templates.get(group["LaunchTemplate"].get("LaunchTemplateId", ""))
-    if not template:
-        return {}
-    data = template["Versions"][-1].get("LaunchTemplateData", {})
-    return {"InstanceType": str(data["InstanceType"])} if "InstanceType" in data else {}
+def _member(group: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
+    return {
+        "InstanceId": instance["InstanceId"],
+        "LifecycleState": "InService",
+        "HealthStatus": "Healthy",
+        "AvailabilityZone": instance["Placement"]["AvailabilityZone"],
+        "ProtectedFromScaleIn": group["NewInstancesProtectedFromScaleIn"],
+        "LaunchTemplate": group.get("LaunchTemplate") or {},
+        "LaunchConfigurationName": group.get("LaunchConfigurationName", ""),
+    }
