@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from environments.markets import CapacityBlock
 from environments.model import Environment
 from fleet import naming
 from local.control import EmulatorControl
@@ -122,6 +123,7 @@ def deploy(
     with steps.step("Bootstrap the account"):
         app.bootstrap()
         put_secrets(environment, emulator.control)
+        put_blocks(environment, emulator.control)
     with steps.step("Deploy") as step:
         app.deploy()
         stacks = deployed_stacks(naming.stack_name(environment.name, ""))
@@ -135,6 +137,27 @@ def put_secrets(environment: Environment, control: EmulatorControl) -> None:
     pagerduty = {"routing_key": "local-routing-key", "events_url": control.inbox_url("pagerduty")}
     _put_secret(paging.pagerduty_secret, json.dumps(pagerduty))
     _put_secret(paging.slack_secret, control.inbox_url("slack"))
+
+
+def put_blocks(environment: Environment, control: EmulatorControl) -> None:
+    """The Capacity Blocks that fleets name: a fleet is deployed after its block was bought, so they are there first.
+
+    One without a start in the environment file has just begun.
+    """
+    for fleet in environment.block_fleets:
+        market = fleet.market
+        if not isinstance(market, CapacityBlock) or market.reservation_id is None:
+            continue
+        control.put_reservation(
+            environment.region,
+            market.reservation_id,
+            instance_type=fleet.instance_type,
+            availability_zone=fleet.availability_zone,
+            total=market.instances or fleet.nodes,
+            type="capacity-block",
+            end=market.ends_at.isoformat(),
+            **({"start": market.starts_at.isoformat()} if market.starts_at else {}),
+        )
 
 
 def deployed_stacks(prefix: str) -> list[DeployedStack]:

@@ -70,9 +70,9 @@ class Placing:
 
 def _fits(entry: Entry, wanted: Wanted) -> bool:
     group_arn = entry.get("PlacementGroupArn", "")
+    # Only an active one has instances available.
     return (
-        entry["State"] == "active"
-        and entry["AvailableInstanceCount"] > 0
+        entry["AvailableInstanceCount"] > 0
         and entry["InstanceType"] == wanted.instance_type
         and entry.get("AvailabilityZone") == wanted.zone
         and (entry["ReservationType"] == BLOCK) is wanted.is_for_block

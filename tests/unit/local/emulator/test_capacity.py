@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
+from environments import loader
 from local.control import EmulatorControl, EmulatorGoneError
+from local.deployment import put_blocks
 from tests.unit.local.emulator.conftest import Emulator, deploy, start_emulator
 
 REGION = "us-east-2"
@@ -113,6 +116,20 @@ def test_a_planted_block_is_scheduled_then_active_then_expired(
     assert seen == [("scheduled", 0), ("active", 1), ("expired", 0)]
     assert (found["ReservationType"], found["InstanceMatchCriteria"]) == ("capacity-block", "targeted")
     assert found["EndDate"] - found["StartDate"] == DAY
+
+
+def test_the_block_that_the_local_environment_names_is_there_from_the_start(tmp_path: Path) -> None:
+    fresh = start_emulator(tmp_path)
+    try:
+        EmulatorControl(fresh.url).set_clock(START.timestamp())
+        put_blocks(loader.load("local"), EmulatorControl(fresh.url))
+        found = _reservation(fresh.client("ec2"), BLOCK)
+    finally:
+        fresh.process.terminate()
+        fresh.process.wait(timeout=60)
+
+    assert (found["State"], found["InstanceType"], found["TotalInstanceCount"]) == ("active", "trn2.48xlarge", 2)
+    assert (found["AvailabilityZone"], found["EndDate"]) == ("us-east-2a", datetime(2026, 12, 18, 11, 30, tzinfo=UTC))
 
 
 def test_a_planted_state_stays_until_it_is_given_back_to_the_clock(control: EmulatorControl, ec2: Any) -> None:
