@@ -11,6 +11,7 @@ from local.emulator.api.answers import Entry
 from local.emulator.api.errors import AwsError, Response
 from local.emulator.api.query import Form, Operation, served
 from local.emulator.capacity.account import Capacity
+from local.emulator.extensions.security_groups import answer_security_groups
 from local.emulator.platform import Platform
 from local.emulator.resources.ec2 import placement_group_record
 from local.emulator.resources.store import Resource
@@ -43,6 +44,7 @@ def stack_tags(resource: Resource) -> dict[str, str]:
 
 def answer_ec2(platform: Platform) -> None:
     """Replace and add the actions."""
+    answer_security_groups()
     capacity = platform.capacity
     for name, operation in _capacity_operations(capacity).items():
         ec2._ACTION_MAP[name] = served("ec2", name, operation)

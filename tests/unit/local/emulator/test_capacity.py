@@ -289,7 +289,7 @@ def test_a_subnet_has_the_addresses_of_its_range_until_others_are_planted(
 
 
 def test_rules_of_a_stack_are_rules_of_the_security_group(account: Emulator, ec2: Any) -> None:
-    itself = {"GroupId": {"Ref": "G"}, "IpProtocol": "-1"}
+    itself = {"GroupId": {"Ref": "G"}, "IpProtocol": "-1", "Description": "all traffic between members"}
     resources = {
         "G": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "efa"}},
         "In": {
@@ -314,6 +314,8 @@ def test_rules_of_a_stack_are_rules_of_the_security_group(account: Emulator, ec2
     pair = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": made}]}]
     ec2.revoke_security_group_egress(GroupId=made, IpPermissions=pair)
     assert peers() == ([made], [])
+    with pytest.raises(ClientError, match="does not exist in this security group"):
+        ec2.revoke_security_group_egress(GroupId=made, IpPermissions=pair)
 
 
 def test_a_stacks_group_takes_reservations_that_exist(account: Emulator, control: EmulatorControl, ec2: Any) -> None:
