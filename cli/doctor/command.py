@@ -11,7 +11,7 @@ import typer
 from cli.answers import CONSOLE
 from cli.doctor.account import Account
 from cli.doctor.checks import OF_ENVIRONMENT, OF_FLEET
-from cli.doctor.examination import examine, in_order
+from cli.doctor.examination import examine, identity, in_order
 from environments import loader
 from fleet.diagnostics import Diagnostic, Severity
 
@@ -33,8 +33,10 @@ def doctor(
     checked: list[str] = ["the file"]
     if not any(diagnostic.is_error for diagnostic in found):
         named = loader.load_file(file)
-        found = in_order([*found, *examine(named, Account(named.region), now)])
-        checked += ["credentials", *OF_ENVIRONMENT, *OF_FLEET]
+        account = Account(named.region)
+        strangers = identity(named, account)
+        found = in_order([*found, *(strangers or examine(named, account, now))])
+        checked += ["credentials"] if strangers else ["credentials", *OF_ENVIRONMENT, *OF_FLEET]
     if as_json:
         typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:

@@ -1,4 +1,4 @@
-"""One examination of an account: whose it is, then every check side by side, and all findings without repetition."""
+"""One examination of an account: whose it is; then every check side by side, and no finding twice."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,13 +24,7 @@ _NOT_TAKEN: Final = frozenset({
 
 
 def examine(environment: Environment, account: Account, now: datetime) -> list[Diagnostic]:
-    """Everything that is to be said about the account, errors first.
-
-    With credentials of another account, or none, nothing else is asked: the answers would be about something else.
-    """
-    strangers = identity(environment, account)
-    if strangers:
-        return strangers
+    """Everything that is to be said about the account, errors first, once ``identity`` has found nothing."""
     with ThreadPoolExecutor(_THREADS) as pool:
         visit = Visit.begin(environment, account, now, pool)
         looks: list[Callable[[], Iterable[Diagnostic]]] = [partial(check, visit) for check in OF_ENVIRONMENT.values()]
@@ -42,7 +36,10 @@ def examine(environment: Environment, account: Account, now: datetime) -> list[D
 
 
 def identity(environment: Environment, account: Account) -> list[Diagnostic]:
-    """Errors when the person's credentials are not of the environment's account; nothing when they are."""
+    """Errors when the person's credentials are not of the environment's account; nothing when they are.
+
+    Then nothing else needs to be asked: the answers would be about something else.
+    """
     try:
         seen = account.ask("sts", "get_caller_identity")
     except UnansweredError as error:

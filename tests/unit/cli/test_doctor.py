@@ -112,6 +112,7 @@ def test_credentials_that_are_not_of_the_account_end_the_visit(
     assert (found["code"], found["severity"]) == (code, "error")
     assert text in found["message"]
     assert len(doctor.account.calls) == 1
+    assert doctor.run().stdout.splitlines()[-1].endswith("; checked: the file, credentials")
 
 
 def test_before_the_first_deployment_nothing_deployed_is_missed(doctor: Doctor) -> None:
