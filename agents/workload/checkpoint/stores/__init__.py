@@ -1,0 +1,1 @@
+"""Where checkpoints are kept: a file system or S3, behind one interface."""
