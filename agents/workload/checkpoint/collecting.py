@@ -116,15 +116,16 @@ def _give_up(store: Store, since: float) -> tuple[Attempt, ...]:
         for entry in store.list(prefix):
             if attempt := attempt_of(entry.key):
                 newest[attempt] = max(entry.modified, newest.get(attempt, 0.0))
+    committed = {found: entry for entry in store.list(COMMITS) if (found := attempt_of(entry.key))}
     given_up = []
     for attempt, modified in sorted(newest.items()):
-        if modified <= since and _is_abandoned(store.create(attempt.commit(), ABANDONED)):
+        # A manifest is longer than the mark; a mark with files beside it is of a collector that was killed.
+        is_complete = attempt in committed and committed[attempt].size != len(ABANDONED)
+        if not is_complete and modified <= since and _is_abandoned(store.create(attempt.commit(), ABANDONED)):
             store.delete(_keys(store, attempt))
             given_up.append(attempt)
-    for entry in store.list(COMMITS):
-        found = attempt_of(entry.key)
-        if found and found not in newest and entry.modified <= since and _is_abandoned(store.read(entry.key)):
-            store.delete([entry.key])
+    marks = [entry for attempt, entry in committed.items() if attempt not in newest and entry.modified <= since]
+    store.delete(entry.key for entry in marks if entry.size == len(ABANDONED) and _is_abandoned(store.read(entry.key)))
     return tuple(given_up)
 
 
