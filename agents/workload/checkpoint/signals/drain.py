@@ -2,8 +2,8 @@
 
 - **SIGTERM**: the scheduler ends the job. Under ECS and AWS Batch SIGKILL follows after the stop timeout, 30 seconds
   unless it was set (ECS task definition parameters, ``stopTimeout``).
-- **The marker file ``drain``** in the run directory: the node will be taken away, as at a Capacity Block's end or
-  by a Spot interruption. Save and end.
+- **The marker file ``drain``** in the run directory: the node will be taken away, as at a Capacity Block's end. Save
+  and end.
 - **The marker file ``checkpoint``**: save, and go on. Each new one is answered once.
 """
 

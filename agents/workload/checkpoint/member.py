@@ -1,0 +1,47 @@
+"""Who saves together, and how they do it: what a training script decides once."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fleet.checkpoints.retention import Retention
+from fleet.checkpoints.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """This process among those that save together. ``run`` is the same on every rank and differs at every start."""
+
+    run: str
+    rank: int
+    world_size: int
+
+    def __post_init__(self) -> None:
+        """Refuse a rank that is not one of the world's."""
+        if not 0 <= self.rank < self.world_size:
+            raise ValueError(f"rank {self.rank} is not one of {self.world_size}")
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """When to save and what to keep; times in seconds. ``retention`` None: nothing is ever deleted."""
+
+    schedule: Schedule = field(default_factory=Schedule)
+    retention: Retention | None = field(default_factory=Retention)
+    look_seconds: float = 10.0
+    """Between two looks for orders. Each is one read by every rank."""
+    ahead_seconds: float = 30.0
+    """How far ahead a save is ordered: longer than any rank takes to learn of it. On EFS and NFS add their cache's
+    time, 60 seconds unless mounted otherwise."""
+    complete_seconds: float = 900.0
+    """How long rank 0 waits, when the job ends, for the other ranks' parts: AWS Batch ends a multi-node job with its
+    main node."""
+    failures: int = 3
+    """Saves in a row that the store may refuse before training is told; the last one before the end never may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What to load: this rank's files of ``step``. Training goes on with the step after it."""
+
+    step: int
+    directory: Path
