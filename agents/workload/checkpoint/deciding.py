@@ -1,4 +1,4 @@
-"""After which step every rank saves, and after which the job ends: from wishes, the schedule and what others ordered."""
+"""After which step every rank saves, and after which the job ends: by wishes, schedule and orders of other ranks."""
 
 import logging
 import statistics

@@ -1,0 +1,1 @@
+"""Tests of checkpoints: saved whole, found, resumed, deleted."""
