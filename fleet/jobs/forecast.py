@@ -1,0 +1,104 @@
+"""Hours and dollars of a job, before it starts and while it runs. Every figure says whether its pace was measured."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fleet.fleet_spec import FleetSpec
+from fleet.instances import InstanceType, Price, instance_type, tensor_engine_peak_flops
+from fleet.jobs.job import Job
+from fleet.prices import price_for
+
+# Forward and backward pass of a dense transformer, per parameter and token, without attention and recomputation
+# (Kaplan et al., "Scaling Laws for Neural Language Models", 2020, section 2.1).
+FLOPS_PER_PARAMETER_AND_TOKEN = 6
+
+
+class Basis(StrEnum):
+    """Where a pace comes from."""
+
+    MEASURED = "measured"
+    ASSUMED = "assumed"
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Tokens a second of the whole job, and in one line where that comes from."""
+
+    tokens_per_second: float
+    basis: Basis
+    source: str
+
+    def __post_init__(self) -> None:
+        """Refuse a pace at which nothing is ever done."""
+        if not 0 < self.tokens_per_second < float("inf"):
+            raise ValueError(f"tokens_per_second is {self.tokens_per_second}: use a positive, finite number")
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """``usd`` and ``usd_per_hour`` are None where the price is not known: an unknown price is never guessed.
+
+    Hours are those of steps: starts, compilation, saves and what an interruption makes undone come on top.
+    """
+
+    hours: float
+    node_hours: float
+    throughput: Throughput
+    price: Price | None
+    usd_per_hour: float | None
+    usd: float | None
+
+
+def forecast(job: Job, spec: FleetSpec, throughput: Throughput) -> Forecast | None:
+    """What is left of ``job`` from its first token; None: nobody said how many tokens it wants."""
+    if job.tokens_wanted is None:
+        return None
+    return to_come(job, spec, throughput, tokens_done=0.0)
+
+
+def to_come(job: Job, spec: FleetSpec, throughput: Throughput, *, tokens_done: float) -> Forecast:
+    """What is left after ``tokens_done``; nothing is, when more was done than wanted.
+
+    Raises:
+        ValueError: nobody said how many tokens the job wants.
+    """
+    if job.tokens_wanted is None:
+        raise ValueError(f"job {job.name}: tokens_wanted is not set")
+    hours = max(0.0, job.tokens_wanted - tokens_done) / throughput.tokens_per_second / 3600
+    price = price_for(instance_type(spec.instance_type), spec.region, spec.market)
+    usd_per_hour = None if price is None else price.usd_per_hour * job.nodes
+    return Forecast(
+        hours=hours,
+        node_hours=hours * job.nodes,
+        throughput=throughput,
+        price=price,
+        usd_per_hour=usd_per_hour,
+        usd=None if usd_per_hour is None else hours * usd_per_hour,
+    )
+
+
+def usd_so_far(node_minutes: int, price: Price) -> float:
+    """USD for the minutes that nodes were held by a job, to the cent. A started minute is a minute.
+
+    A Capacity Block was paid for before: then this is the share of its price that the job used.
+    """
+    return round(node_minutes * price.usd_per_hour / 60, 2)
+
+
+def assumed_throughput(
+    known: InstanceType, nodes: int, *, parameters: float, utilization_percent: float, dtype: str = "bf16"
+) -> Throughput | None:
+    """The pace of a dense transformer whose tensor engines are used to ``utilization_percent``.
+
+    None where the type's peak for ``dtype`` is not documented. It is an assumption, and says so.
+    """
+    version = known.accelerator.neuroncore_version
+    peak = None if version is None else tensor_engine_peak_flops(version, dtype, 1)
+    if peak is None:
+        return None
+    flops = nodes * known.physical_cores * peak * utilization_percent / 100
+    return Throughput(
+        flops / (FLOPS_PER_PARAMETER_AND_TOKEN * parameters),
+        Basis.ASSUMED,
+        f"{utilization_percent:g} % of the tensor engines' {dtype} peak, 6 FLOPs per parameter and token",
+    )

@@ -1,0 +1,37 @@
+"""What somebody asks for: one training job, as plain values."""
+
+from dataclasses import dataclass
+
+from fleet.fleet_spec import Framework
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """How ranks share the work: their product is the world size. ``data`` None: whatever the others leave."""
+
+    tensor: int = 1
+    pipeline: int = 1
+    data: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job on one fleet. A rank is a process on one logical core, and all cores of its nodes are used."""
+
+    name: str
+    owner: str
+    fleet: str
+    nodes: int
+    image: str
+    """Container image; empty: nobody named one."""
+    command: tuple[str, ...]
+    parallel: Parallel = Parallel()
+    checkpoint: str = ""
+    """Where checkpoints are kept: ``s3://bucket/prefix``, or a directory that every node mounts; empty: nowhere."""
+    tokens_wanted: float | None = None
+    """Tokens after which the job is done; None: it ends by itself."""
+    hours_limit: float | None = None
+    """Hours after which it is ended whatever it does."""
+    neuron_sdk: str | None = None
+    """Neuron SDK in the image, ``2.28``; None: what the image's tag says, if it does."""
+    framework: Framework | None = None

@@ -1,0 +1,100 @@
+"""Does the job get to its end, and is its work kept if it does not?"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from fleet.blocks.life import JOBS_END, SHORTEST_JOB
+from fleet.diagnostics import Diagnostic, note, refuse, warn
+from fleet.fleet_spec import MarketKind
+from fleet.jobs.rules.case import JobCase, JobRule
+
+# S3 User Guide, bucket naming rules: 3 to 63 letters, digits, dots and dashes.
+_S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/.*)?")
+# Beyond that, a job without checkpoints is a gamble; below, repeating it is cheap.
+_LONG_HOURS: Final = 4.0
+_FIX: Final = "write checkpoint: s3://bucket/prefix"
+
+
+def checkpoints_have_a_place(case: JobCase) -> Iterator[Diagnostic]:
+    """Where nodes are taken away, a job without checkpoints begins again and again."""
+    place = case.job.checkpoint
+    if place and not (_S3.fullmatch(place) or place.startswith("/")):
+        yield refuse(
+            "checkpoint-location",
+            "checkpoint",
+            place,
+            f"{place} is not a place for checkpoints",
+            "use s3://bucket/prefix, or the absolute path of a directory that every node mounts",
+        )
+    elif place.startswith("/") and case.job.nodes > 1:
+        yield note(
+            "checkpoint-must-be-shared",
+            "checkpoint",
+            place,
+            f"{place} must be one file system on all {case.job.nodes} nodes, or no checkpoint is ever complete",
+        )
+    elif not place and case.spec.market in (MarketKind.SPOT, MarketKind.CAPACITY_BLOCK):
+        yield refuse("checkpoint-missing", "checkpoint", "", f"a {case.spec.market} fleet's nodes are taken away", _FIX)
+    elif not place and case.forecast is not None and case.forecast.hours > _LONG_HOURS:
+        hours = f"{case.forecast.hours:.0f} hours"
+        yield warn("checkpoint-missing", "checkpoint", "", f"{hours} of work are lost when a node fails", _FIX)
+
+
+def amounts_are_positive(case: JobCase) -> Iterator[Diagnostic]:
+    """Tokens and hours."""
+    for path in ("tokens_wanted", "hours_limit"):
+        value: float | None = getattr(case.job, path)
+        if value is not None and not 0 < value < float("inf"):
+            yield refuse("amount-not-positive", path, value, f"{path} is {value}", "use a positive number")
+
+
+def block_lasts(case: JobCase) -> Iterator[Diagnostic]:
+    """``fleet.blocks.life``: jobs are ended 35 minutes before the block, and the last one starts 10 minutes before that."""
+    seconds, block = case.seconds_of_block, case.standing.block
+    if seconds is None or block is None:
+        return
+    if seconds == 0:
+        minutes = (JOBS_END + SHORTEST_JOB).total_seconds() / 60
+        yield refuse(
+            "block-ends",
+            "fleet",
+            case.job.fleet,
+            f"the Capacity Block ends at {block.end:%Y-%m-%d %H:%M} UTC, and no job starts in its last {minutes:.0f} "
+            "minutes",
+            "extend the block, or submit to another fleet",
+        )
+    elif case.job.nodes > block.instances:
+        yield refuse(
+            "too-many-nodes",
+            "nodes",
+            case.job.nodes,
+            f"{case.job.nodes} nodes, but the Capacity Block has {block.instances}",
+            f"use {block.instances} or fewer",
+        )
+    elif case.forecast is not None and case.forecast.hours * 3600 > seconds:
+        yield warn(
+            "block-ends-first",
+            "tokens_wanted",
+            case.job.tokens_wanted,
+            f"{case.forecast.hours:.1f} hours are expected ({case.forecast.throughput.basis} pace), and the block leaves "
+            f"{seconds / 3600:.1f}",
+            "resume it in another block from its checkpoints, or extend this one",
+        )
+
+
+def limit_lasts(case: JobCase) -> Iterator[Diagnostic]:
+    """A limit below what is expected ends the job before it is done."""
+    limit, expected = case.job.hours_limit, case.forecast
+    if limit is not None and expected is not None and 0 < limit < expected.hours:
+        yield warn(
+            "limit-too-short",
+            "hours_limit",
+            limit,
+            f"{expected.hours:.1f} hours are expected ({expected.throughput.basis} pace), and the job is ended after "
+            f"{limit:g}",
+            f"use {expected.hours * 1.2:.0f} or more",
+        )
+
+
+RULES: Final[tuple[JobRule, ...]] = (checkpoints_have_a_place, amounts_are_positive, block_lasts, limit_lasts)
