@@ -50,7 +50,7 @@ def amounts_are_positive(case: JobCase) -> Iterator[Diagnostic]:
 
 
 def block_lasts(case: JobCase) -> Iterator[Diagnostic]:
-    """``fleet.blocks.life``: jobs are ended 35 minutes before the block, and the last one starts 10 minutes before that."""
+    """``fleet.blocks.life``: jobs end 35 minutes before the block, and the last one starts 10 minutes before that."""
     seconds, block = case.seconds_of_block, case.standing.block
     if seconds is None or block is None:
         return
@@ -77,8 +77,8 @@ def block_lasts(case: JobCase) -> Iterator[Diagnostic]:
             "block-ends-first",
             "tokens_wanted",
             case.job.tokens_wanted,
-            f"{case.forecast.hours:.1f} hours are expected ({case.forecast.throughput.basis} pace), and the block leaves "
-            f"{seconds / 3600:.1f}",
+            f"{case.forecast.hours:.1f} hours are expected ({case.forecast.throughput.basis} pace), and the block "
+            f"leaves {seconds / 3600:.1f}",
             "resume it in another block from its checkpoints, or extend this one",
         )
 

@@ -33,7 +33,7 @@ def nodes_are_there(case: JobCase) -> Iterator[Diagnostic]:
 
 
 def tensor_group_fits_a_node(case: JobCase) -> Iterator[Diagnostic]:
-    """Neuron documentation, "Best practices for training": tensor parallelism stays on NeuronLink, EFA is between nodes.
+    """Neuron documentation, "Best practices for training": EFA is for what lies between instances.
 
     A group whose size does not divide the cores of a node would lie on two nodes somewhere.
     """
@@ -46,7 +46,7 @@ def tensor_group_fits_a_node(case: JobCase) -> Iterator[Diagnostic]:
         "tensor-group-leaves-node",
         "parallel.tensor",
         tensor,
-        f"a tensor-parallel group of {tensor} {too} the {cores} logical cores of {case.known.name}: it would span nodes",
+        f"a tensor-parallel group of {tensor} {too} the {cores} cores of {case.known.name} and would span nodes",
         f"use {fits}",
     )
 

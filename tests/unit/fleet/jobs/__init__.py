@@ -1,0 +1,1 @@
+"""Tests of training jobs as they are asked for."""
