@@ -109,8 +109,8 @@ def test_a_job_without_a_mistake_has_nothing_said_about_it() -> None:
         (
             {"checkpoint": "s3:/oops"},
             (
-                "checkpoint-location: checkpoint: s3:/oops is not a place for checkpoints; use s3://bucket/prefix, or the "
-                "absolute path of a directory that every node mounts"
+                "checkpoint-location: checkpoint: s3:/oops is not a place for checkpoints; use s3://bucket/prefix, or "
+                "the absolute path of a directory that every node mounts"
             ),
         ),
         ({"tokens_wanted": -1.0}, "amount-not-positive: tokens_wanted: tokens_wanted is -1.0; use a positive number"),
@@ -152,8 +152,8 @@ def test_an_image_that_the_registry_lacks_is_refused_once_somebody_looked() -> N
     assert lines(standing=Standing(image_exists=True)) == []
     assert lines(standing=Standing(image_exists=False)) == [
         (
-            f"image-not-found: image: the registry has no image {JOB.image}; push it, or correct the name, the tag or the "
-            "account"
+            f"image-not-found: image: the registry has no image {JOB.image}; push it, or correct the name, the tag or "
+            "the account"
         )
     ]
 
@@ -210,8 +210,8 @@ def test_a_block_gives_a_job_its_time_out_and_refuses_what_cannot_begin() -> Non
     assert compile_job(JOB, TRN1, standing=Standing(last, BLOCK)).timeout_seconds == 600
     assert lines(standing=Standing(last + timedelta(seconds=1), BLOCK)) == [
         (
-            "block-ends: fleet: the Capacity Block ends at 2026-12-01 22:00 UTC, and no job starts in its last 45 minutes; "
-            "extend the block, or submit to another fleet"
+            "block-ends: fleet: the Capacity Block ends at 2026-12-01 22:00 UTC, and no job starts in its last 45 "
+            "minutes; extend the block, or submit to another fleet"
         )
     ]
 
