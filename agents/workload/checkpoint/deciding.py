@@ -43,7 +43,9 @@ class Decider:
         if self._member.world_size == 1:
             return self._alone(step, wish, is_due=is_due)
         # Time is rank 0's alone to judge: clocks differ.
-        if (wish is not Wish.NOTHING or (is_due and self._member.rank == 0)) and now >= self._next_order:
+        is_wanted = wish is not Wish.NOTHING or (is_due and self._member.rank == 0)
+        # Without a pace nobody knows which step lies far enough ahead: that is known after the second one.
+        if is_wanted and self._pace and now >= self._next_order:
             self._order(step, wish)
         return self._habits.schedule.is_step(step) or self._orders.at(step) is not None
 
@@ -77,5 +79,5 @@ class Decider:
         self._drain.answered()
 
     def _steps_ahead(self) -> int:
-        pace = statistics.median(self._pace) if self._pace else 0.0
-        return 1 + (ceil(self._habits.ahead_seconds / pace) if pace > 0 else 1)
+        # No step takes less than a millisecond; a clock may stand still.
+        return 1 + ceil(self._habits.ahead_seconds / max(statistics.median(self._pace), 1e-3))

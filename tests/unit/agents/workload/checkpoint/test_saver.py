@@ -95,13 +95,14 @@ def test_a_resumed_run_goes_on_where_every_rank_saved(tmp_path: Path) -> None:
     resumed = [rank.saver.resume() for rank in again]
     for rank, found in enumerate(resumed):
         assert found is not None
-        # The first pace is unknown at step 1, so the order is two steps ahead.
-        assert found.step == 3
-        assert (found.directory / "model").read_text() == f"3/{rank}"
+        # The pace is known after step 2: 2 + 1 + 30.
+        assert found.step == 33
+        assert (found.directory / "model").read_text() == f"33/{rank}"
     # Its next saves are new ones, and the resumed files stay until then and after.
     (again[0].run_directory / "checkpoint").write_text("x")
-    train(again, range(4, 20))
-    assert latest_step(tmp_path) == 6
+    train(again, range(34, 90))
+    # 35 + 1 + 30
+    assert latest_step(tmp_path) == 66
     assert resumed[0] is not None
     assert (resumed[0].directory / "model").exists()
 
@@ -248,8 +249,8 @@ def test_an_order_that_the_store_refuses_is_given_again_after_a_while(
     rank.saver.orders.give = give  # type: ignore[method-assign,assignment]  # a store that fails once
     for number in range(1, 13):
         rank.step(number)
-    # Steps take a second, and it tries again after 10.
-    assert tries == [3, 42]
+    # Steps take a second: 2 + 1 + 30, and again 10 seconds later.
+    assert tries == [33, 43]
     assert caplog.messages == ["no save could be ordered: no answer"]
 
 
