@@ -69,7 +69,7 @@ def dies(root: Path, scratch: Path, after: int) -> bool:
 def main(directory: Path) -> dict[str, int]:
     """Kill at call 0, 1, 2 … until the save outlives it."""
     for module in (staging, file_store):
-        module._BLOCK = BLOCK
+        vars(module)["_BLOCK"] = BLOCK
     pristine = directory / "pristine"
     save(file_store.FileStore(pristine), directory / "scratch", 10)
     kills, complete = 0, 0

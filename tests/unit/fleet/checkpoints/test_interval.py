@@ -66,4 +66,4 @@ def test_without_a_time_only_steps_and_people_decide() -> None:
 def test_a_schedule_that_is_none_is_refused() -> None:
     for wrong in ({"every_steps": 0}, {"longest_seconds": -1.0}, {"mean_seconds_between_interruptions": 0.0}):
         with pytest.raises(ValueError, match="use a positive number, or leave it out"):
-            Schedule(**wrong)  # type: ignore[arg-type]  # a table of different fields
+            Schedule(**wrong)

@@ -90,7 +90,8 @@ def test_each_new_checkpoint_marker_is_answered_once(tmp_path: Path) -> None:
 def test_asking_after_every_step_looks_at_the_files_once_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock, looks = Clock(), []
+    clock = Clock()
+    looks: list[Path] = []
     monkeypatch.setattr("agents.workload.checkpoint.signals.drain._identity", looks.append)
     drain = Drain(tmp_path, seconds=1.0, monotonic=clock)
     for step in range(10_000):
