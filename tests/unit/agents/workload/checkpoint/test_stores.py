@@ -158,7 +158,7 @@ def test_what_s3_refuses_is_one_line() -> None:
 
 
 def test_an_s3_that_does_not_answer_is_given_up_after_a_bounded_time() -> None:
-    assert CLIENT_CONFIG.retries == {"mode": "standard", "total_max_attempts": 5}
+    assert vars(CLIENT_CONFIG)["retries"] == {"mode": "standard", "total_max_attempts": 5}
     # Less patient, because it waits longer between attempts each time.
     fewer = {"mode": "standard", "total_max_attempts": 2}
     patience = CLIENT_CONFIG.merge(Config(connect_timeout=0.2, read_timeout=0.2, retries=fewer))  # type: ignore[arg-type]  # the stubs want a TypedDict
