@@ -16,7 +16,7 @@ class Parallel:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job on one fleet. A rank is a process on one logical core, and all cores of its nodes are used."""
+    """One job on one fleet. A rank is a process on one logical core."""
 
     name: str
     owner: str
@@ -26,6 +26,8 @@ class Job:
     """Container image; empty: nobody named one."""
     command: tuple[str, ...]
     parallel: Parallel = Parallel()
+    cores_per_node: int | None = None
+    """Logical cores of each node that it uses, as where another job validates on the rest; None: all."""
     checkpoint: str = ""
     """Where checkpoints are kept: ``s3://bucket/prefix``, or a directory that every node mounts; empty: nowhere."""
     tokens_wanted: float | None = None

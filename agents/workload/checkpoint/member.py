@@ -14,6 +14,8 @@ class Member:
     run: str
     rank: int
     world_size: int
+    job: str = ""
+    """The job as the scheduler names it, for the agent; empty: the agent finds it by itself, where it is alone."""
 
     def __post_init__(self) -> None:
         """Refuse a rank that is not one of the world's."""

@@ -51,7 +51,7 @@ class Saver:
         self._drain, self._monotonic = drain, monotonic
         self.orders = Orders(store, member.run, member.rank)
         self._decider = Decider(member, habits, drain, self.orders, monotonic)
-        self.hints = Hints(member.rank)
+        self.hints = Hints(member.rank, member.job)
         self.pause: Callable[[float], object] = threading.Event().wait
         self._failures = 0
         self._tidying: threading.Thread | None = None

@@ -35,7 +35,12 @@ class JobCase:
 
     @property
     def cores_per_node(self) -> int:
-        """Logical cores of a node, which are its ranks."""
+        """Logical cores of a node that the job uses: one rank on each."""
+        return self.logical_cores if self.job.cores_per_node is None else self.job.cores_per_node
+
+    @property
+    def logical_cores(self) -> int:
+        """Logical cores that a node has."""
         return self.known.logical_cores(self.spec.lnc)
 
     @property

@@ -12,6 +12,8 @@ def sizes_are_positive(case: JobCase) -> Iterator[Diagnostic]:
     """Each of them counts something."""
     job = case.job
     sizes = {"nodes": job.nodes, "parallel.tensor": job.parallel.tensor, "parallel.pipeline": job.parallel.pipeline}
+    if job.cores_per_node is not None:
+        sizes["cores_per_node"] = job.cores_per_node
     if job.parallel.data is not None:
         sizes["parallel.data"] = job.parallel.data
     for path, size in sizes.items():
@@ -32,13 +34,27 @@ def nodes_are_there(case: JobCase) -> Iterator[Diagnostic]:
         )
 
 
+def cores_are_there(case: JobCase) -> Iterator[Diagnostic]:
+    """A core runs one rank."""
+    cores, has = case.cores_per_node, case.logical_cores
+    if cores > has:
+        yield refuse(
+            "too-many-cores",
+            "cores_per_node",
+            cores,
+            f"{cores} cores, but {case.known.name} has {has} logical cores"
+            f"{f' with lnc: {case.spec.lnc}' if case.spec.lnc else ''}",
+            f"use {has} or fewer, or leave it out",
+        )
+
+
 def tensor_group_fits_a_node(case: JobCase) -> Iterator[Diagnostic]:
     """Neuron documentation, "Best practices for training": EFA is for what lies between instances.
 
     A group whose size does not divide the cores of a node would lie on two nodes somewhere.
     """
     tensor, cores = case.job.parallel.tensor, case.cores_per_node
-    if tensor < 1 or cores % tensor == 0:
+    if tensor < 1 or cores < 1 or cores % tensor == 0:
         return
     fits = max(size for size in range(1, min(tensor, cores) + 1) if cores % size == 0)
     too = "is more than" if tensor > cores else "does not divide"
@@ -54,7 +70,7 @@ def tensor_group_fits_a_node(case: JobCase) -> Iterator[Diagnostic]:
 def world_divides(case: JobCase) -> Iterator[Diagnostic]:
     """Tensor x pipeline x data is the number of ranks: nodes x logical cores."""
     model, world = case.model_size, case.world_size
-    if model < 1 or case.job.nodes < 1 or world % model == 0:
+    if model < 1 or world < 1 or world % model == 0:
         return
     product = f"tensor x pipeline = {case.job.parallel.tensor} x {case.job.parallel.pipeline} = {model}"
     # The fewest nodes whose ranks hold whole copies of the model.
@@ -101,6 +117,7 @@ def tensor_group_stays_on_a_chip(case: JobCase) -> Iterator[Diagnostic]:
 RULES: Final[tuple[JobRule, ...]] = (
     sizes_are_positive,
     nodes_are_there,
+    cores_are_there,
     tensor_group_fits_a_node,
     world_divides,
     data_is_what_is_left,

@@ -134,6 +134,19 @@ def test_a_mistake_is_one_line_with_its_fix_and_nothing_is_submitted(changes: di
     assert str(refused.value) == f"job {changes.get('name', 'llama-7b')}: {line.partition(': ')[2]}"
 
 
+def test_a_job_may_leave_cores_to_another_one_and_cannot_have_more_than_there_are() -> None:
+    # 4 nodes x 24 cores = 96 ranks in groups of 8 x 4.
+    plan = compile_job(replace(JOB, cores_per_node=24), TRN1)
+    assert (plan.ranks_per_node, plan.world_size, plan.data_parallel) == (24, 96, 3)
+    assert lines(cores_per_node=64) == [
+        (
+            "too-many-cores: cores_per_node: 64 cores, but trn1.32xlarge has 32 logical cores; use 32 or fewer, or "
+            "leave it out"
+        )
+    ]
+    assert lines(cores_per_node=0) == ["size-not-positive: cores_per_node: cores_per_node is 0; use 1 or more"]
+
+
 def test_an_image_for_an_sdk_that_the_chip_is_too_new_for_is_refused_by_its_tag() -> None:
     assert lines(TRN2, image="train:1-sdk2.20.0")[0] == (
         "sdk-before-type: neuron_sdk: SDK 2.20 does not know trn2.48xlarge; use 2.21 or later"
