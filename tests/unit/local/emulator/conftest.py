@@ -7,12 +7,17 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 
+from local.control import EmulatorControl
+
+# A moment at which Capacity Blocks begin.
+START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 ROOT = Path(__file__).parents[4]
 
 
@@ -59,9 +64,40 @@ def deploy(account: Emulator, name: str, resources: dict[str, Any], *, update: b
     return {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in found}
 
 
+def shown_reservation(ec2: Any, reservation_id: str) -> dict[str, Any]:
+    """One reservation as EC2 shows it."""
+    (found,) = ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])["CapacityReservations"]
+    return dict(found)
+
+
+def now_in(account: Emulator) -> datetime:
+    """The virtual time."""
+    return datetime.fromtimestamp(account.call("/_local/status")["now"], UTC)
+
+
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
     running = start_emulator(tmp_path_factory.mktemp("emulator"))
     yield running
     running.process.terminate()
     running.process.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
+    """An account for one module, whose tests set its clock and count what is there; its time begins at ``START``."""
+    running = start_emulator(tmp_path_factory.mktemp("capacity"))
+    EmulatorControl(running.url).set_clock(START.timestamp())
+    yield running
+    running.process.terminate()
+    running.process.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def control(account: Emulator) -> EmulatorControl:
+    return EmulatorControl(account.url)
+
+
+@pytest.fixture(scope="module")
+def ec2(account: Emulator) -> Any:
+    return account.client("ec2")
