@@ -6,6 +6,7 @@ from typing import Final
 
 from local.emulator.capacity.batch import Batch
 from local.emulator.capacity.blocks import Blocks
+from local.emulator.capacity.extensions import Extensions
 from local.emulator.capacity.offerings import Offerings
 from local.emulator.capacity.quotas import Quotas
 from local.emulator.capacity.reservations import Reservations
@@ -18,7 +19,7 @@ _KEPT_BY_AWS: Final = 5
 
 
 class Capacity:
-    """Attributes: ``reservations``, ``blocks``, ``offerings``, ``quotas``, ``batch``, ``scaling``."""
+    """Attributes: ``reservations``, ``blocks``, ``extensions``, ``offerings``, ``quotas``, ``batch``, ``scaling``."""
 
     def __init__(
         self,
@@ -30,6 +31,7 @@ class Capacity:
     ) -> None:
         self.reservations = Reservations(account, resources, clock, zone_id, stack_tags)
         self.blocks = Blocks(self.reservations)
+        self.extensions = Extensions(self.reservations)
         self.offerings = Offerings()
         self.quotas = Quotas(account)
         self.batch = Batch(resources, clock)

@@ -1,4 +1,4 @@
-"""EC2's Capacity Blocks: what is offered, buying it, and extending it. Money is never moved."""
+"""EC2's Capacity Blocks: what is offered, and buying it. Money is never moved."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -54,8 +54,8 @@ class Blocks:
     def _offered(self, region: str, zones: Sequence[str], request: Mapping[str, Any]) -> list[Offer]:
         if "CapacityDurationHours" not in request:
             raise AwsError("MissingParameter", "The request must contain the parameter CapacityDurationHours")
-        wanted = _type(str(request.get("InstanceType", "")))
-        hourly = _usd_per_hour(wanted, region)
+        wanted = type_of(str(request.get("InstanceType", "")))
+        hourly = usd_per_hour(wanted, region)
         if region not in wanted.capacity_block_regions or hourly is None:
             return []
         instances, length = _instances(request), timedelta(hours=request["CapacityDurationHours"])
@@ -69,7 +69,7 @@ class Blocks:
         offers = []
         while start <= latest:
             for zone in self._having(wanted, zones):
-                offers.append(_offer(wanted.name, instances, zone, (start, start + length), hourly))
+                offers.append(offer_of(wanted.name, instances, zone, (start, start + length), hourly))
             start += _DAY
         return offers
 
@@ -107,42 +107,9 @@ class Blocks:
             raise AwsError("InvalidCapacityBlockOfferingId.NotFound", message)
         return found
 
-    def extensions(self, region: str, request: Mapping[str, Any]) -> Entry:
-        """DescribeCapacityBlockExtensionOfferings: as many hours as asked for, from the end of the block on."""
-        block, extension = self._extension(region, request)
-        entry = {
-            "CapacityBlockExtensionOfferingId": extension.offer_id,
-            "InstanceType": extension.type_name,
-            "InstanceCount": extension.instances,
-            "AvailabilityZone": extension.zone,
-            "AvailabilityZoneId": block["AvailabilityZoneId"],
-            "StartDate": block["StartDate"],
-            "CapacityBlockExtensionStartDate": extension.start,
-            "CapacityBlockExtensionEndDate": extension.end,
-            "CapacityBlockExtensionDurationHours": extension.hours,
-            "UpfrontFee": f"{extension.fee_usd:.2f}",
-            "CurrencyCode": "USD",
-            "Tenancy": "default",
-        }
-        return {"CapacityBlockExtensionOfferings": [entry]}
 
-    def _extension(self, region: str, request: Mapping[str, Any]) -> tuple[Entry, Offer]:
-        block = self.reservations.find(region, str(request.get("CapacityReservationId", "")))
-        if block["ReservationType"] != BLOCK or block["State"] not in ("active", "scheduled"):
-            message = f"The capacity reservation '{block['CapacityReservationId']}' cannot be extended"
-            raise AwsError("InvalidCapacityReservationState", message)
-        length = timedelta(hours=request.get("CapacityBlockExtensionDurationHours", 0))
-        if length <= timedelta() or length % _DAY:
-            raise AwsError("InvalidParameterValue", "The extension duration is not a multiple of 24 hours")
-        name, end = block["InstanceType"], block["EndDate"]
-        hourly = _usd_per_hour(_type(name), region)
-        if hourly is None:
-            raise AwsError("InvalidParameterValue", f"There is no extension of a block of {name} in {region}")
-        count, zone = block["TotalInstanceCount"], block["AvailabilityZone"]
-        return block, _offer(name, count, zone, (end, end + length), hourly)
-
-
-def _type(name: str) -> InstanceType:
+def type_of(name: str) -> InstanceType:
+    """An instance type of the domain; ``AwsError`` for a name that EC2 does not have."""
     try:
         return instance_type(name)
     except UnknownInstanceTypeError as error:
@@ -156,18 +123,19 @@ def _instances(request: Mapping[str, Any]) -> int:
     return instances
 
 
-def _usd_per_hour(of: InstanceType, region: str) -> float | None:
+def usd_per_hour(of: InstanceType, region: str) -> float | None:
     """The newest price of the region, else of any; None for a type without a Capacity Block price."""
     prices = [each for each in of.prices if each.kind is PriceKind.CAPACITY_BLOCK]
     nearest = [each for each in prices if each.region == region] or prices
     return max(nearest, key=lambda each: each.as_of).usd_per_hour if nearest else None
 
 
-def _offer(name: str, instances: int, zone: str, span: tuple[datetime, datetime], usd_per_hour: float) -> Offer:
+def offer_of(name: str, instances: int, zone: str, span: tuple[datetime, datetime], hourly_usd: float) -> Offer:
+    """The offer of these instances from the first moment of ``span`` to the second; the same one has the same id."""
     start, end = span
     text = f"{name}/{instances}/{zone}/{start.isoformat()}/{end.isoformat()}"
     offer_id = f"cbr-{hashlib.sha256(text.encode()).hexdigest()[:17]}"
-    return Offer(offer_id, name, instances, zone, start, end, usd_per_hour * instances * ((end - start) / _HOUR))
+    return Offer(offer_id, name, instances, zone, start, end, hourly_usd * instances * ((end - start) / _HOUR))
 
 
 def _offering(offer: Offer) -> Entry:

@@ -55,7 +55,7 @@ def answer_ec2(platform: Platform) -> None:
 
 
 def _capacity_operations(capacity: Capacity) -> dict[str, Operation]:
-    blocks, reservations = capacity.blocks, capacity.reservations
+    blocks, extensions, reservations = capacity.blocks, capacity.extensions, capacity.reservations
 
     def groups(request: Mapping[str, Any]) -> Entry:
         found = reservations.find(get_region(), str(request.get("CapacityReservationId", "")))
@@ -70,7 +70,9 @@ def _capacity_operations(capacity: Capacity) -> dict[str, Operation]:
             get_region(), list(zones(get_region())), request
         ),
         "PurchaseCapacityBlock": lambda request: blocks.purchase(get_region(), request),
-        "DescribeCapacityBlockExtensionOfferings": lambda request: blocks.extensions(get_region(), request),
+        "DescribeCapacityBlockExtensionOfferings": lambda request: extensions.offerings(get_region(), request),
+        "DescribeCapacityBlockExtensionHistory": lambda request: extensions.history(get_region(), request),
+        "PurchaseCapacityBlockExtension": lambda request: extensions.purchase(get_region(), request),
         "DescribeInstanceTypeOfferings": lambda request: capacity.offerings.describe(
             get_region(), zones(get_region()), request
         ),

@@ -46,6 +46,37 @@ def test_a_block_is_offered_bought_delivered_and_over(account: Emulator, control
     assert found["CapacityReservationId"] == bought
 
 
+def test_a_block_that_was_extended_ends_later_and_remembers_it(
+    account: Emulator, control: EmulatorControl, ec2: Any
+) -> None:
+    end = now_in(account) + 2 * DAY
+    control.put_reservation(
+        REGION, "cr-long", instance_type="trn2.48xlarge", availability_zone="us-east-2a", total=2,
+        type="capacity-block", end=end.isoformat(),
+    )  # fmt: skip
+    (offer,) = ec2.describe_capacity_block_extension_offerings(
+        CapacityReservationId="cr-long", CapacityBlockExtensionDurationHours=24
+    )["CapacityBlockExtensionOfferings"]
+    what = {
+        "CapacityReservationId": "cr-long",
+        "CapacityBlockExtensionOfferingId": offer["CapacityBlockExtensionOfferingId"],
+    }
+
+    ec2.purchase_capacity_block_extension(**what)
+
+    assert shown_reservation(ec2, "cr-long")["EndDate"] == end + DAY
+    history = ec2.describe_capacity_block_extension_history
+    (bought,) = history(CapacityReservationIds=["cr-long"])["CapacityBlockExtensions"]
+    assert (bought["CapacityBlockExtensionStartDate"], bought["CapacityBlockExtensionEndDate"]) == (end, end + DAY)
+    assert bought["CapacityBlockExtensionStatus"] == "payment-succeeded"
+    assert (
+        ec2.describe_capacity_block_extension_history(CapacityReservationIds=["cr-x"])["CapacityBlockExtensions"] == []
+    )
+    # It began at the end that the block had then.
+    with pytest.raises(ClientError, match="does not exist"):
+        ec2.purchase_capacity_block_extension(**what)
+
+
 def test_what_cannot_be_bought_is_refused(ec2: Any, control: EmulatorControl, account: Emulator) -> None:
     later = now_in(account) + 10 * DAY
     old = ec2.describe_capacity_block_offerings(InstanceType="trn2.48xlarge", CapacityDurationHours=24)
