@@ -9,7 +9,7 @@ from fleet.diagnostics import Diagnostic, note, refuse, warn
 
 # Of every environment; a test holds them against the stacks that are composed.
 ALWAYS: Final = (
-    "network", "compile-cache", "capacity", "training", "inference", "observability", "operations",
+    "network", "compile-cache", "capacity", "training", "inference", "observability", "operations", "capacity-watch",
 )  # fmt: skip
 # A change set that nobody has executed: there is no stack yet.
 NOT_YET: Final = "REVIEW_IN_PROGRESS"
@@ -49,10 +49,13 @@ def diagnose_stacks(environment: str, reserving: Collection[str], seen: Iterable
         yield note("not-deployed", "", environment, text, f"cdk deploy -c env={environment} '**'")
         return
     reservations = {naming.stack_name(environment, naming.reservation_stack(fleet)): fleet for fleet in reserving}
+    prefix = naming.stack_name(environment, naming.reservation_stack(""))
     wanted = [*(naming.stack_name(environment, stack) for stack in ALWAYS), *reservations]
     for name in [*wanted, *sorted(set(stacks) - set(wanted))]:
         stack = stacks.get(name)
-        if stack is None:
+        if stack is not None and name.startswith(prefix) and name not in reservations:
+            yield _orphaned(name)
+        elif stack is None:
             text = f"the stack {name} is not deployed, and others are"
             yield warn("stack-not-deployed", "", name, text, f"cdk deploy -c env={environment} '**'")
         elif stack.has_failed:
@@ -61,6 +64,12 @@ def diagnose_stacks(environment: str, reserving: Collection[str], seen: Iterable
             yield note(
                 "stack-in-progress", "", name, f"the stack {name} is {stack.status}: look again when it has ended"
             )
+
+
+def _orphaned(name: str) -> Diagnostic:
+    # The CDK command line deletes no stack that has left the app, and EC2 bills a reservation used or not.
+    text = f"the stack {name} belongs to no fleet of the file that reserves capacity: what it holds is paid for"
+    return warn("reservation-orphaned", "", name, text, f"aws cloudformation delete-stack --stack-name {name}")
 
 
 def _failed(environment: str, stack: StackSeen, reserves_for: str | None) -> Diagnostic:

@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 from botocore.validate import validate_parameters
 
 from cli.doctor.account import Account
+from fleet.preflight.stacks import ALWAYS
 from tests.support import doctored
 
 Answer = dict[str, Any] | Exception | Callable[[dict[str, Any]], dict[str, Any]]
@@ -189,7 +190,6 @@ def _zone(letter: str, number: int) -> dict[str, str]:
 
 def sound() -> dict[str, Answer]:
     """A deployed account with nothing wrong."""
-    always = ("network", "compile-cache", "capacity", "training", "inference", "observability", "operations")
     pool = [{"Type": "AWS::EC2::CapacityReservationPool"}]
     member = {
         "ResourceArn": f"arn:aws:ec2:{REGION}:000000000000:capacity-reservation/{IDS['grouped']}",
@@ -198,7 +198,7 @@ def sound() -> dict[str, Answer]:
     zones = ["use2-az1", "use2-az2", "use2-az3"]
     return {
         "sts:GetCallerIdentity": {"Account": "000000000000", "Arn": "arn:aws:iam::000000000000:user/ada"},
-        "cloudformation:DescribeStacks": {"Stacks": [stack(each) for each in (*always, "reservation-created")]},
+        "cloudformation:DescribeStacks": {"Stacks": [stack(each) for each in (*ALWAYS, "reservation-created")]},
         "cloudformation:ListStackResources": _resources,
         "ec2:DescribeAvailabilityZones": {"AvailabilityZones": [_zone("a", 1), _zone("b", 2), _zone("c", 3)]},
         "ec2:DescribeCapacityReservations": {

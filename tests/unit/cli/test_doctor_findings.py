@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from fleet.preflight.stacks import ALWAYS
 from tests.support import doctored
 from tests.support.doctor import Doctor
 from tests.support.recorded_account import IDS, own, refusal, reservation, stack
@@ -98,8 +99,7 @@ def test_what_is_missing_is_found(action: str, answer: Any, code: str, doctor: D
 
 
 def test_the_first_cause_of_a_failed_stack_is_quoted(doctor: Doctor) -> None:
-    stacks = ("network", "compile-cache", "capacity", "training", "inference", "observability", "operations")
-    shown = [*map(stack, stacks), stack("reservation-created", "ROLLBACK_COMPLETE")]
+    shown = [*map(stack, ALWAYS), stack("reservation-created", "ROLLBACK_COMPLETE")]
     doctor.answers["cloudformation:DescribeStacks"] = {"Stacks": shown}
     newest_first = [
         ("R", "DELETE_COMPLETE", ""),

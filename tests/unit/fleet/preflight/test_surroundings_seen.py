@@ -95,6 +95,10 @@ def stacks(**statuses: str) -> list[StackSeen]:
         ({"reservation_a": "CREATE_COMPLETE", "network": "UPDATE_IN_PROGRESS"}, {"stack-in-progress": "note"}),
         ({"reservation_a": "CREATE_COMPLETE", "network": "ROLLBACK_IN_PROGRESS"}, {"stack-in-progress": "note"}),
         ({"reservation_a": "CREATE_COMPLETE", "extra": "CREATE_FAILED"}, {"stack-failed": "error"}),
+        (
+            {"reservation_a": "CREATE_COMPLETE", "reservation_gone": "UPDATE_COMPLETE"},
+            {"reservation-orphaned": "warning"},
+        ),
         ({"reservation_a": "CREATE_COMPLETE", "training": "DELETE_COMPLETE"}, {"stack-not-deployed": "warning"}),
     ],
 )
