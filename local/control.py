@@ -76,7 +76,7 @@ class EmulatorControl:
         ]
 
     def put_service_metrics(self, region: str, namespace: str, datums: Sequence[Mapping[str, object]]) -> None:
-        """Write what an AWS service would write by itself; its namespace is closed to PutMetricData."""
+        """Write what an AWS service writes, into namespaces closed to PutMetricData, or a function in virtual time."""
         body = {"region": region, "namespace": namespace, "datums": datums}
         self._call("/_local/metrics", body, _QUICK_SECONDS)
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from environments.model import Environment
 from local.control import EmulatorControl, Transition
+from local.demo import functions
 from local.demo.load_balancer import NAMESPACE, SimulatedEndpoint, dimension_sets
 from local.demo.pages import Match, compare, received_pages
 from local.endpoint import client
@@ -43,6 +44,8 @@ class Incident:
                 nodes.advance(end)
                 for endpoint in endpoints:
                     self.control.put_service_metrics(self.environment.region, NAMESPACE, endpoint.datums(end - 60))
+                for namespace, datums in functions.datums(self.environment, end - 60).items():
+                    self.control.put_service_metrics(self.environment.region, namespace, datums)
                 transitions = self.control.set_clock(end + SETTLE_SECONDS)
                 happened += transitions
                 tell(minute, transitions)

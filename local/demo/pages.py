@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fleet import naming
 from local.control import InboxMessage
 from local.simulation.scenario import ExpectedPage, Scenario
 
@@ -89,13 +88,9 @@ def compare(
 
 
 def unexpected_tickets(scenario: Scenario, environment: str, alarms: Sequence[str]) -> list[str]:
-    """Alarms among ``alarms`` (tickets that went to ALARM) that the scenario does not list.
-
-    Those of the platform are no scenario's: virtual hours wake no function by its clock, so all are called silent.
-    """
+    """Alarms among ``alarms`` (tickets that went to ALARM) that the scenario does not list."""
     listed = {f"{environment}/{ticket.fleet}/{ticket.alarm}" for ticket in scenario.expected_tickets}
-    of_the_platform = naming.alarm_name(environment, naming.PLATFORM, "")
-    return sorted(alarm for alarm in set(alarms) - listed if not alarm.startswith(of_the_platform))
+    return sorted(set(alarms) - listed)
 
 
 def _problems(scenario: Scenario, expected: ExpectedPage, page: ReceivedPage, nodes: list[str]) -> list[str]:
