@@ -1,0 +1,235 @@
+"""Copies, checks and removes files, on local disk and on a network file system, with nothing half done in sight.
+
+The digest's definition is in ``fleet.compile_cache.manifest``. Blocks of zeros are neither read nor written where the
+file system knows them as holes: compiled graphs have long ones.
+"""
+
+import contextlib
+import errno
+import hashlib
+import os
+from collections.abc import Iterator
+from typing import Final
+
+BLOCK: Final = 1024 * 1024
+# Readers of the shared tier are other users, whatever umask a container came with.
+_FOLDER: Final = 0o755
+_FILE: Final = 0o644
+
+
+def copy(source: str, target: str, size: int, *, through: bool) -> str:
+    """Copy ``size`` bytes into a new file and return their digest; ``through`` waits until the disk has them.
+
+    Raises:
+        OSError: one of the two cannot be had, and there is no ``target``. EBADMSG: the source has another size.
+    """
+    reading = os.open(source, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE)
+        try:
+            digest = _transfer(reading, writing, size)
+            if through:
+                os.fchmod(writing, _FILE)
+                os.fsync(writing)
+        except OSError:
+            remove_file(target)
+            raise
+        finally:
+            os.close(writing)
+    finally:
+        os.close(reading)
+    return digest
+
+
+def measure(path: str) -> tuple[int, str]:
+    """Size and digest of a file. Raises OSError."""
+    reading = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        size = os.fstat(reading).st_size
+        return size, _transfer(reading, None, size)
+    finally:
+        os.close(reading)
+
+
+def read_small(path: str, limit: int) -> bytes:
+    """A whole file of at most ``limit`` bytes. Raises OSError; EFBIG when it is larger."""
+    reading = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        content = os.read(reading, limit + 1)
+    finally:
+        os.close(reading)
+    if len(content) > limit:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+    return content
+
+
+def read_end(path: str, limit: int) -> bytes:
+    """The last ``limit`` bytes of a file. Raises OSError."""
+    reading = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        return os.pread(reading, limit, max(0, os.fstat(reading).st_size - limit))
+    finally:
+        os.close(reading)
+
+
+def write_new(path: str, content: bytes) -> None:
+    """A small new file, not waited for. Raises OSError."""
+    writing = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE)
+    try:
+        _write(writing, content, 0)
+    finally:
+        os.close(writing)
+
+
+def allow_reading(path: str) -> None:
+    """Let everybody read a file. Raises OSError."""
+    os.chmod(path, _FILE)
+
+
+def touch(path: str) -> None:
+    """Give a file the present as its time. Raises OSError."""
+    os.utime(path)
+
+
+def remove_file(path: str) -> None:
+    """Delete a file if it is there. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def make_folder(path: str) -> None:
+    """A new folder that everybody may read. Raises OSError, FileExistsError among them."""
+    os.mkdir(path, _FOLDER)
+    os.chmod(path, _FOLDER)
+
+
+def have_folder(path: str) -> None:
+    """The folder, made if need be; its parent must be there. Raises OSError."""
+    with contextlib.suppress(FileExistsError):
+        make_folder(path)
+
+
+def sync_folder(path: str) -> None:
+    """Wait until the disk has the folder's names. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def move_new(source: str, target: str) -> bool:
+    """Rename a folder to where none may be yet; False when one is. Raises OSError."""
+    try:
+        os.rename(source, target)
+    except OSError as error:
+        # POSIX leaves the choice between the two to the file system.
+        if error.errno in {errno.EEXIST, errno.ENOTEMPTY}:
+            return False
+        raise
+    return True
+
+
+def names(folder: str) -> list[str]:
+    """What is in a folder; nothing when there is none. Raises OSError."""
+    try:
+        return sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+
+
+def regular_files(folder: str) -> list[tuple[str, int]]:
+    """Names and sizes of a graph's files. Raises OSError; EISDIR when there is a folder among them, or a link."""
+    found = []
+    with os.scandir(folder) as items:
+        for item in items:
+            if not item.is_file(follow_symlinks=False):
+                raise OSError(errno.EISDIR, "not a file", item.path)
+            found.append((item.name, item.stat(follow_symlinks=False).st_size))
+    return sorted(found)
+
+
+def stamps(folder: str) -> dict[str, tuple[int, int]]:
+    """Inode and modification time in nanoseconds of the folders in ``folder``: both change when one is replaced.
+
+    Raises OSError; a ``folder`` that is not there is empty.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    try:
+        with os.scandir(folder) as items:
+            for item in items:
+                if item.is_dir(follow_symlinks=False):
+                    with contextlib.suppress(FileNotFoundError):
+                        status = item.stat(follow_symlinks=False)
+                        found[item.name] = (status.st_ino, status.st_mtime_ns)
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+def remove_tree(folder: str) -> None:
+    """Delete a folder and what is in it, one floor deep; whatever resists stays for the next sweep."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            path = f"{folder}/{name}"
+            try:
+                os.unlink(path)
+            except (IsADirectoryError, PermissionError):
+                remove_tree(path)
+        os.rmdir(folder)
+
+
+def _transfer(reading: int, writing: int | None, size: int) -> str:
+    if os.fstat(reading).st_size != size:
+        raise OSError(errno.EBADMSG, f"not {size} bytes long")
+    total = hashlib.sha256()
+    end = 0
+    for position, length in _used(reading, size):
+        # Trailing zeros are left out, so that it does not matter which of them are a hole.
+        block = os.pread(reading, length, position).rstrip(b"\0")
+        if block:
+            total.update(b"%d %d\n" % (position, len(block)))
+            total.update(block)
+            if writing is not None:
+                _write(writing, block, position)
+                end = position + len(block)
+    total.update(b"%d" % size)
+    if writing is not None and end < size:
+        os.ftruncate(writing, size)
+    return total.hexdigest()
+
+
+def _used(reading: int, size: int) -> Iterator[tuple[int, int]]:
+    """Blocks that may hold something else than zeros, and how much of each."""
+    if size <= BLOCK:
+        yield from [(0, size)] if size else []
+        return
+    position = 0
+    while position < size:
+        start = _seek(reading, position, os.SEEK_DATA, size)
+        hole = _seek(reading, start, os.SEEK_HOLE, size)
+        position = start - start % BLOCK
+        while position < hole:
+            end = min(position + BLOCK, size)
+            is_rest_empty = hole < end and _seek(reading, hole, os.SEEK_DATA, size) >= end
+            yield position, (hole if is_rest_empty else end) - position
+            position = end
+
+
+def _seek(reading: int, position: int, whence: int, size: int) -> int:
+    """Where data begins or ends at or after ``position``; ``size`` where there is no more."""
+    if position >= size:
+        return size
+    try:
+        return os.lseek(reading, position, whence)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return size
+        raise
+
+
+def _write(writing: int, block: bytes, position: int) -> None:
+    rest = memoryview(block)
+    while rest:
+        written = os.pwrite(writing, rest, position)
+        rest, position = rest[written:], position + written

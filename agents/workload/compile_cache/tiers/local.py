@@ -1,0 +1,123 @@
+"""The local tier: the compiler's own folder, on a disk of this machine.
+
+It is refused on a network file system: the compiler's locks do not hold there, and AWS documents damaged files and
+KeyErrors (Neuron documentation, "Training troubleshooting": one cache folder for each host).
+"""
+
+import time
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from agents.collectors.compile_cache.entry import State, read
+from agents.collectors.compile_cache.file_system import SHARED, file_system
+from agents.collectors.compilers import compiler_pids
+from agents.workload.compile_cache.errors import CacheError
+from agents.workload.compile_cache.tiers import files
+from fleet.compile_cache import graph as graphs
+from fleet.compile_cache import manifest as manifests
+from fleet.compile_cache.graph import Graph
+
+OWN: Final = ".neuron-fleet"
+_NETWORK: Final = SHARED | {"efs", "nfs3", "cifs", "ceph", "fuse.s3fs", "fuse.mountpoint-s3"}
+# With no compiler on the host a lock should be gone at once; this is for one that is between two steps.
+STALE_SECONDS: Final = 600
+_PROC: Final = Path("/proc")
+
+
+class LocalTier:
+    """The folder ``root``, made if need be. ``proc`` says what it is mounted on, and which compilers run.
+
+    Raises:
+        CacheError: it is on a network file system, or cannot be made.
+    """
+
+    def __init__(self, root: Path, proc: Path = _PROC) -> None:
+        self.root, self._proc = root, proc
+        kind = file_system(proc, root)
+        if kind in _NETWORK:
+            raise CacheError(
+                f"{root}: on {kind}, where the compiler's locks do not hold; put the local cache on local disk"
+            )
+        try:
+            (root / OWN).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CacheError(f"{root}: cannot be made: {error.strerror}") from error
+
+    def folder(self, graph: Graph) -> Path:
+        """Where the compiler puts this graph."""
+        return self.root / graph.version / graph.module
+
+    def state(self, graph: Graph) -> State | None:
+        """What its files amount to; None when there are none. Raises OSError."""
+        entry = read(self.folder(graph))
+        return entry.state if entry is not None else None
+
+    def has(self, graph: Graph) -> bool:
+        """Whether it is here and compiled. Raises OSError."""
+        return self.state(graph) is State.SUCCEEDED
+
+    def new_folder(self) -> str:
+        """A name for a graph that is on its way here."""
+        return f"{self.root}/{OWN}/{uuid4().hex}"
+
+    def accept(self, graph: Graph, arrived: str) -> None:
+        """Show a graph that has arrived; where a compiled one is already, that one stays.
+
+        Raises:
+            OSError: the disk fails.
+        """
+        files.have_folder(str(self.root / graph.version))
+        while not files.move_new(arrived, str(self.folder(graph))):
+            if self.has(graph):
+                files.remove_tree(arrived)
+                return
+            # A compilation that was interrupted or failed, or that somebody runs for nothing.
+            self.discard(graph)
+
+    def discard(self, graph: Graph) -> None:
+        """Remove it: out of sight by one rename. Raises OSError."""
+        grave = self.new_folder()
+        try:
+            files.move_new(str(self.folder(graph)), grave)
+        except FileNotFoundError:
+            return
+        files.remove_tree(grave)
+
+    def clear(self, graph: Graph) -> bool:
+        """Remove what would keep the compiler from compiling it: a failure that it remembers, or a lock of a dead one.
+
+        The compiler never retries a failure that it finds in its cache, and waits for a lock for ever. Raises OSError.
+        """
+        entry = read(self.folder(graph))
+        if entry is None or not self._is_in_the_way(entry.state, entry.lock):
+            return False
+        self.discard(graph)
+        return True
+
+    def graphs(self) -> list[Graph]:
+        """Every graph that has a folder here. Raises OSError."""
+        return [
+            Graph(version, module)
+            for version in files.names(str(self.root))
+            if graphs.is_version(version)
+            for module in files.stamps(f"{self.root}/{version}")
+            if graphs.is_module(module)
+        ]
+
+    def is_intact(self, graph: Graph) -> bool:
+        """Whether a fetched graph still is what it was when it came; a power failure may have emptied its files."""
+        folder = self.folder(graph)
+        try:
+            manifest = manifests.decode(files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
+            return all(
+                files.measure(f"{folder}/{record.name}") == (record.size, record.digest) for record in manifest.files
+            )
+        except (OSError, manifests.ManifestError):
+            return False
+
+    def _is_in_the_way(self, state: State, lock: int | None) -> bool:
+        if state is State.FAILED:
+            return True
+        is_stale = lock is not None and time.time() - lock / 1e9 > STALE_SECONDS
+        return state is State.COMPILING and is_stale and not compiler_pids(self._proc)

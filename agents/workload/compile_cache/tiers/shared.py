@@ -1,0 +1,211 @@
+"""The shared tier: whole graphs on a network file system, each a folder that appears and disappears by one rename.
+
+Nobody compiles here and nothing is locked here. A graph is written into ``.promoting``, waited for until the server has
+it, and renamed; where a graph of that name is, the rename fails and the one that is there stays. Its manifest is its
+done marker. A reader believes neither the file system nor the writer: it compares every byte it copied with the
+manifest, because a client of NFS may see a name or a length before or after it is true.
+"""
+
+import errno
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+from uuid import uuid4
+
+from agents.disk.durable_file import replace_file
+from agents.workload.compile_cache.errors import CacheError, DamagedError
+from agents.workload.compile_cache.tiers import files
+from fleet.compile_cache import graph as graphs
+from fleet.compile_cache import manifest as manifests
+from fleet.compile_cache.graph import Graph
+from fleet.compile_cache.manifest import FileRecord, Manifest, ManifestError
+
+T = TypeVar("T")
+PROMOTING: Final = ".promoting"
+TRASH: Final = ".trash"
+# A handle is stale when another client replaced what it stood for: looked up again, it is a good one.
+_ATTEMPTS: Final = 4
+# What a killed writer left is nobody's after a day: no promotion takes that long.
+LEFTOVER_SECONDS: Final = 24 * 3600
+# Copied more slowly than this, the input and the done marker get one time: the agent takes files of one second for
+# fetched ones, and others for compiled ones.
+_QUICK: Final = 0.5
+_LOCAL_TROUBLE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A graph that is whole and on the server, under a name that no reader looks at."""
+
+    folder: str
+    manifest: Manifest
+
+
+class SharedTier:
+    """The folder ``root``, which must be there: it is a mount, and without it graphs would go to the disk below."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        if not root.is_dir():
+            raise CacheError(f"{root}: no shared compile cache is mounted there")
+
+    def find(self, graph: Graph) -> Manifest | None:
+        """A graph's manifest; None when the graph does not show.
+
+        Raises:
+            DamagedError: it has none, or one that cannot be its own.
+            OSError: the file system fails.
+        """
+        folder = self._folder(graph)
+        try:
+            content = _again(lambda: files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
+            manifest = manifests.decode(content)
+        except (FileNotFoundError, NotADirectoryError):
+            if not _again(lambda: bool(files.names(folder))):
+                return None
+            raise DamagedError(f"{folder}: has no manifest, so it was not promoted") from None
+        except ManifestError as error:
+            raise DamagedError(f"{folder}: its manifest is damaged: {error}") from error
+        if manifest.graph != graph:
+            raise DamagedError(f"{folder}: its manifest is that of {manifest.graph}")
+        return manifest
+
+    def fetch(self, graph: Graph, target: str) -> Manifest | None:
+        """Copy a graph into the new folder ``target`` on local disk; None when it does not show.
+
+        Raises:
+            DamagedError: its content is not what its manifest says. Whether that lasts, only time tells.
+            CacheError: the local disk does not take it.
+            OSError: the shared file system fails.
+        """
+        manifest = self.find(graph)
+        if manifest is None:
+            return None
+        try:
+            files.make_folder(target)
+            _receive(self._folder(graph), manifest, target)
+        except OSError as error:
+            files.remove_tree(target)
+            if error.errno in _LOCAL_TROUBLE:
+                raise CacheError(f"{target}: {error.strerror}") from error
+            if error.errno in {errno.ENOENT, errno.EBADMSG}:
+                raise DamagedError(f"{self._folder(graph)}: {error.strerror}") from error
+            raise
+        except DamagedError:
+            files.remove_tree(target)
+            raise
+        return manifest
+
+    def stage(self, graph: Graph, source: str, *, token: int, seconds: float, holder: str) -> Staged:
+        """Copy a compiled graph from ``source`` to where nobody looks, and wait until the server has it.
+
+        Raises:
+            CacheError: a folder or a strange name is among its files.
+            OSError: one of the file systems fails.
+        """
+        found = [(name, size) for name, size in files.regular_files(source) if _is_promoted(name)]
+        for name, _ in found:
+            if not manifests.is_file_name(name):
+                raise CacheError(f"{source}/{name}: not a file that the compiler writes; the graph is not promoted")
+        files.have_folder(f"{self.root}/{PROMOTING}")
+        folder = f"{self.root}/{PROMOTING}/{graph.module}.{token}.{uuid4().hex}"
+        files.make_folder(folder)
+        records = tuple(
+            FileRecord(name, size, files.copy(f"{source}/{name}", f"{folder}/{name}", size, through=True))
+            for name, size in found
+        )
+        manifest = Manifest(graph, records, token, round(seconds, 3), time.time(), holder)
+        replace_file(f"{folder}/{manifests.NAME}", manifest.encode())
+        files.allow_reading(f"{folder}/{manifests.NAME}")
+        return Staged(folder, manifest)
+
+    def publish(self, staged: Staged) -> bool:
+        """Show a staged graph to readers; False when one of that name is there, which then stays.
+
+        Raises OSError.
+        """
+        graph = staged.manifest.graph
+        files.have_folder(f"{self.root}/{graph.version}")
+        try:
+            is_new = files.move_new(staged.folder, self._folder(graph))
+        except FileNotFoundError:
+            # The server's answer was lost, and the request was sent again: the first one has done it.
+            if not self._is_ours(staged):
+                raise
+            is_new = True
+        if is_new:
+            files.sync_folder(f"{self.root}/{graph.version}")
+        else:
+            files.remove_tree(staged.folder)
+        return is_new
+
+    def _is_ours(self, staged: Staged) -> bool:
+        try:
+            return self.find(staged.manifest.graph) == staged.manifest
+        except DamagedError:
+            return False
+
+    def drop(self, staged: Staged) -> None:
+        """Give a staged graph up."""
+        files.remove_tree(staged.folder)
+
+    def discard(self, graph: Graph) -> None:
+        """Remove a graph: out of sight by one rename, then from the disk. Raises OSError."""
+        files.have_folder(f"{self.root}/{TRASH}")
+        grave = f"{self.root}/{TRASH}/{uuid4().hex}"
+        try:
+            files.move_new(self._folder(graph), grave)
+        except FileNotFoundError:
+            return
+        files.remove_tree(grave)
+
+    def listing(self) -> dict[Graph, tuple[int, int]]:
+        """Every graph that shows, whole or not, with a stamp that changes when it is replaced. Raises OSError."""
+        return {
+            Graph(version, module): stamp
+            for version in _again(lambda: files.names(str(self.root)))
+            if graphs.is_version(version)
+            for module, stamp in _again(partial(files.stamps, f"{self.root}/{version}")).items()
+            if graphs.is_module(module)
+        }
+
+    def leftovers(self, now: float) -> tuple[str, ...]:
+        """Folders that killed writers left, and that nobody will come back for. Raises OSError."""
+        return tuple(
+            f"{self.root}/{place}/{name}"
+            for place in (PROMOTING, TRASH)
+            for name, (_, changed) in files.stamps(f"{self.root}/{place}").items()
+            if now - changed / 1e9 > LEFTOVER_SECONDS
+        )
+
+    def _folder(self, graph: Graph) -> str:
+        return f"{self.root}/{graph.version}/{graph.module}"
+
+
+def _is_promoted(name: str) -> bool:
+    return not name.endswith(manifests.LOCK_SUFFIX) and name != manifests.NAME
+
+
+def _receive(folder: str, manifest: Manifest, target: str) -> None:
+    started = time.monotonic()
+    for record in manifest.files:
+        source, path = f"{folder}/{record.name}", f"{target}/{record.name}"
+        if _again(partial(files.copy, source, path, record.size, through=False)) != record.digest:
+            raise DamagedError(f"{folder}/{record.name}: its content is not what was promoted")
+    if time.monotonic() - started > _QUICK:
+        for record in manifest.files:
+            files.touch(f"{target}/{record.name}")
+    files.write_new(f"{target}/{manifests.NAME}", manifest.encode())
+
+
+def _again(work: Callable[[], T]) -> T:
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return work()
+        except OSError as error:
+            if error.errno != errno.ESTALE:
+                raise
+    return work()
