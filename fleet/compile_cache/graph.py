@@ -2,6 +2,7 @@
 
 Neuron documentation, "Neuron Persistent Cache": an entry is ``neuronxcc-<compiler version>/MODULE_<hash of the
 graph>+<hash of the flags>``. The same name is the same graph, compiled by the same compiler with the same flags.
+Older ones begin with ``USER_`` or with ``neuroncc``.
 """
 
 import re
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 # A name becomes a path and a key, so nothing that has a meaning there may be in it.
-_VERSION: Final = re.compile(r"neuronxcc-[0-9A-Za-z][0-9A-Za-z.+_-]{0,100}")
+_VERSION: Final = re.compile(r"(?:USER_)?neuronx?cc-[0-9A-Za-z][0-9A-Za-z.+_-]{0,100}")
 _MODULE: Final = re.compile(r"MODULE_[0-9A-Za-z][0-9A-Za-z.+_-]{0,200}")
 _NUMBER: Final = re.compile(r"\d+")
 

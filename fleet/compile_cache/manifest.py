@@ -6,7 +6,7 @@ same content has the same digest whether or not the file system stores holes, an
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from fleet.compile_cache.graph import Graph, GraphNameError, parse
@@ -52,8 +52,16 @@ class Manifest:
 
     def encode(self) -> bytes:
         """One JSON object."""
-        content = asdict(self) | {"schema": SCHEMA, "graph": str(self.graph)}
-        return json.dumps(content, sort_keys=True).encode()
+        content = {
+            "schema": SCHEMA,
+            "graph": str(self.graph),
+            "files": [{"name": file.name, "size": file.size, "digest": file.digest} for file in self.files],
+            "token": self.token,
+            "seconds": self.seconds,
+            "promoted": self.promoted,
+            "holder": self.holder,
+        }
+        return json.dumps(content).encode()
 
 
 def is_file_name(name: str) -> bool:

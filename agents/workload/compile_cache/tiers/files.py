@@ -81,6 +81,11 @@ def write_new(path: str, content: bytes) -> None:
         os.close(writing)
 
 
+def open_to_readers(folder: str) -> None:
+    """Let everybody look into a folder. Raises OSError."""
+    os.chmod(folder, _FOLDER)
+
+
 def allow_reading(path: str) -> None:
     """Let everybody read a file. Raises OSError."""
     os.chmod(path, _FILE)
@@ -98,15 +103,15 @@ def remove_file(path: str) -> None:
 
 
 def make_folder(path: str) -> None:
-    """A new folder that everybody may read. Raises OSError, FileExistsError among them."""
+    """A new folder. Raises OSError, FileExistsError among them."""
     os.mkdir(path, _FOLDER)
-    os.chmod(path, _FOLDER)
 
 
 def have_folder(path: str) -> None:
     """The folder, made if need be; its parent must be there. Raises OSError."""
     with contextlib.suppress(FileExistsError):
-        make_folder(path)
+        os.mkdir(path, _FOLDER)
+        open_to_readers(path)
 
 
 def sync_folder(path: str) -> None:
@@ -149,6 +154,15 @@ def regular_files(folder: str) -> list[tuple[str, int]]:
     return sorted(found)
 
 
+def stamp(folder: str) -> tuple[int, int] | None:
+    """Inode and modification time of one folder; None when it is not there. Raises OSError."""
+    try:
+        status = os.stat(folder)
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
 def stamps(folder: str) -> dict[str, tuple[int, int]]:
     """Inode and modification time in nanoseconds of the folders in ``folder``: both change when one is replaced.
 
@@ -180,19 +194,20 @@ def remove_tree(folder: str) -> None:
 
 
 def _transfer(reading: int, writing: int | None, size: int) -> str:
-    if os.fstat(reading).st_size != size:
-        raise OSError(errno.EBADMSG, f"not {size} bytes long")
     total = hashlib.sha256()
     end = 0
-    for position, length in _used(reading, size):
+    for position, length in _used(reading, size) if size > BLOCK else ((0, size + 1),):
         # Trailing zeros are left out, so that it does not matter which of them are a hole.
-        block = os.pread(reading, length, position).rstrip(b"\0")
+        whole = os.pread(reading, length, position)
+        block = whole.rstrip(b"\0")
         if block:
             total.update(b"%d %d\n" % (position, len(block)))
             total.update(block)
             if writing is not None:
                 _write(writing, block, position)
                 end = position + len(block)
+    if (os.fstat(reading).st_size if size > BLOCK else len(whole)) != size:
+        raise OSError(errno.EBADMSG, f"not {size} bytes long")
     total.update(b"%d" % size)
     if writing is not None and end < size:
         os.ftruncate(writing, size)
@@ -200,13 +215,12 @@ def _transfer(reading: int, writing: int | None, size: int) -> str:
 
 
 def _used(reading: int, size: int) -> Iterator[tuple[int, int]]:
-    """Blocks that may hold something else than zeros, and how much of each."""
-    if size <= BLOCK:
-        yield from [(0, size)] if size else []
-        return
+    """Blocks of a large file that may hold something else than zeros, and how much of each."""
     position = 0
     while position < size:
         start = _seek(reading, position, os.SEEK_DATA, size)
+        if start >= size:
+            return
         hole = _seek(reading, start, os.SEEK_HOLE, size)
         position = start - start % BLOCK
         while position < hole:
@@ -229,7 +243,10 @@ def _seek(reading: int, position: int, whence: int, size: int) -> int:
 
 
 def _write(writing: int, block: bytes, position: int) -> None:
-    rest = memoryview(block)
+    written = os.pwrite(writing, block, position)
+    if written == len(block):
+        return
+    rest, position = memoryview(block)[written:], position + written
     while rest:
         written = os.pwrite(writing, rest, position)
         rest, position = rest[written:], position + written

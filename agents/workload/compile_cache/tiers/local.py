@@ -4,6 +4,8 @@ It is refused on a network file system: the compiler's locks do not hold there, 
 KeyErrors (Neuron documentation, "Training troubleshooting": one cache folder for each host).
 """
 
+import itertools
+import os
 import time
 from pathlib import Path
 from typing import Final
@@ -33,14 +35,17 @@ class LocalTier:
     """
 
     def __init__(self, root: Path, proc: Path = _PROC) -> None:
-        self.root, self._proc = root, proc
+        self.root, self.proc, self.own = root, proc, root / OWN
+        self._root, self._own = str(root), str(self.own)
+        # Containers may have the same pids; a random name for each graph would cost more than a small file's copy.
+        self._secret, self._numbers = uuid4().hex, itertools.count()
         kind = file_system(proc, root)
         if kind in _NETWORK:
             raise CacheError(
                 f"{root}: on {kind}, where the compiler's locks do not hold; put the local cache on local disk"
             )
         try:
-            (root / OWN).mkdir(parents=True, exist_ok=True)
+            self.own.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CacheError(f"{root}: cannot be made: {error.strerror}") from error
 
@@ -59,7 +64,7 @@ class LocalTier:
 
     def new_folder(self) -> str:
         """A name for a graph that is on its way here."""
-        return f"{self.root}/{OWN}/{uuid4().hex}"
+        return f"{self._own}/{os.getpid()}.{self._secret}.{next(self._numbers)}"
 
     def accept(self, graph: Graph, arrived: str) -> None:
         """Show a graph that has arrived; where a compiled one is already, that one stays.
@@ -67,8 +72,9 @@ class LocalTier:
         Raises:
             OSError: the disk fails.
         """
-        files.have_folder(str(self.root / graph.version))
-        while not files.move_new(arrived, str(self.folder(graph))):
+        version = f"{self._root}/{graph.version}"
+        files.have_folder(version)
+        while not files.move_new(arrived, f"{version}/{graph.module}"):
             if self.has(graph):
                 files.remove_tree(arrived)
                 return
@@ -106,8 +112,13 @@ class LocalTier:
         ]
 
     def is_intact(self, graph: Graph) -> bool:
-        """Whether a fetched graph still is what it was when it came; a power failure may have emptied its files."""
+        """Whether a fetched graph still is what it was when it came; a power failure may have emptied its files.
+
+        One that was compiled here has no manifest, and is taken as it is.
+        """
         folder = self.folder(graph)
+        if not (folder / manifests.NAME).exists():
+            return True
         try:
             manifest = manifests.decode(files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
             return all(
@@ -120,4 +131,4 @@ class LocalTier:
         if state is State.FAILED:
             return True
         is_stale = lock is not None and time.time() - lock / 1e9 > STALE_SECONDS
-        return state is State.COMPILING and is_stale and not compiler_pids(self._proc)
+        return state is State.COMPILING and is_stale and not compiler_pids(self.proc)

@@ -48,7 +48,7 @@ class SharedTier:
     """The folder ``root``, which must be there: it is a mount, and without it graphs would go to the disk below."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root, self._root = root, str(root)
         if not root.is_dir():
             raise CacheError(f"{root}: no shared compile cache is mounted there")
 
@@ -59,19 +59,8 @@ class SharedTier:
             DamagedError: it has none, or one that cannot be its own.
             OSError: the file system fails.
         """
-        folder = self._folder(graph)
-        try:
-            content = _again(lambda: files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
-            manifest = manifests.decode(content)
-        except (FileNotFoundError, NotADirectoryError):
-            if not _again(lambda: bool(files.names(folder))):
-                return None
-            raise DamagedError(f"{folder}: has no manifest, so it was not promoted") from None
-        except ManifestError as error:
-            raise DamagedError(f"{folder}: its manifest is damaged: {error}") from error
-        if manifest.graph != graph:
-            raise DamagedError(f"{folder}: its manifest is that of {manifest.graph}")
-        return manifest
+        found = self._manifest(graph)
+        return None if found is None else found[0]
 
     def fetch(self, graph: Graph, target: str) -> Manifest | None:
         """Copy a graph into the new folder ``target`` on local disk; None when it does not show.
@@ -81,18 +70,20 @@ class SharedTier:
             CacheError: the local disk does not take it.
             OSError: the shared file system fails.
         """
-        manifest = self.find(graph)
-        if manifest is None:
+        found = self._manifest(graph)
+        if found is None:
             return None
+        manifest, content = found
         try:
             files.make_folder(target)
             _receive(self._folder(graph), manifest, target)
+            files.write_new(f"{target}/{manifests.NAME}", content)
         except OSError as error:
             files.remove_tree(target)
             if error.errno in _LOCAL_TROUBLE:
                 raise CacheError(f"{target}: {error.strerror}") from error
             if error.errno in {errno.ENOENT, errno.EBADMSG}:
-                raise DamagedError(f"{self._folder(graph)}: {error.strerror}") from error
+                raise DamagedError(f"{self._folder(graph)}: {error.strerror or error}") from error
             raise
         except DamagedError:
             files.remove_tree(target)
@@ -113,6 +104,7 @@ class SharedTier:
         files.have_folder(f"{self.root}/{PROMOTING}")
         folder = f"{self.root}/{PROMOTING}/{graph.module}.{token}.{uuid4().hex}"
         files.make_folder(folder)
+        files.open_to_readers(folder)
         records = tuple(
             FileRecord(name, size, files.copy(f"{source}/{name}", f"{folder}/{name}", size, through=True))
             for name, size in found
@@ -181,8 +173,23 @@ class SharedTier:
             if now - changed / 1e9 > LEFTOVER_SECONDS
         )
 
+    def _manifest(self, graph: Graph) -> tuple[Manifest, bytes] | None:
+        folder = self._folder(graph)
+        try:
+            content = _again(partial(files.read_small, f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
+            manifest = manifests.decode(content)
+        except (FileNotFoundError, NotADirectoryError):
+            if not _again(partial(files.names, folder)):
+                return None
+            raise DamagedError(f"{folder}: has no manifest, so it was not promoted") from None
+        except ManifestError as error:
+            raise DamagedError(f"{folder}: its manifest is damaged: {error}") from error
+        if manifest.graph != graph:
+            raise DamagedError(f"{folder}: its manifest is that of {manifest.graph}")
+        return manifest, content
+
     def _folder(self, graph: Graph) -> str:
-        return f"{self.root}/{graph.version}/{graph.module}"
+        return f"{self._root}/{graph.version}/{graph.module}"
 
 
 def _is_promoted(name: str) -> bool:
@@ -198,7 +205,6 @@ def _receive(folder: str, manifest: Manifest, target: str) -> None:
     if time.monotonic() - started > _QUICK:
         for record in manifest.files:
             files.touch(f"{target}/{record.name}")
-    files.write_new(f"{target}/{manifests.NAME}", manifest.encode())
 
 
 def _again(work: Callable[[], T]) -> T:
