@@ -2,8 +2,8 @@
 
 ``install`` puts it between the compile cache and the operating system, for this process. Below ``root``
 
-- names that another client made show late, and then for a while one look sees them and the next does not;
-- what another client wrote reads as zeros for a while, with the right length;
+- names that another client made show late, each client at another time;
+- what another client wrote may read as zeros for a while after its name shows, with the right length;
 - handles are stale now and then;
 - the answer to a rename is lost now and then, and the repeated request fails because the first was done;
 - locks are granted to everybody.
@@ -51,6 +51,7 @@ class NfsClient:
         self._late, self._stale, self._lost = late, stale, lost
         self.each_call = each_call
         self._own: set[str] = set()
+        self._lateness: dict[str, tuple[float, float]] = {}
         self._young: set[int] = set()
         self.late_names = self.late_blocks = self.stale_handles = self.lost_answers = 0
 
@@ -91,7 +92,7 @@ class NfsClient:
         descriptor = os.open(path, flags, mode)
         if writes:
             self.each_call("after open")
-        elif self._is_young(path):
+        elif self._is_young(path, content=True):
             self._young.add(descriptor)
         return descriptor
 
@@ -101,14 +102,14 @@ class NfsClient:
 
     def pread(self, descriptor: int, length: int, position: int) -> bytes:
         content = os.pread(descriptor, length, position)
-        if descriptor in self._young and self._chance.random() < 0.5:
-            self.late_blocks += 1
-            return bytes(len(content))
-        return content
+        if descriptor not in self._young or not content:
+            return content
+        self.late_blocks += 1
+        return bytes(len(content))
 
     def read(self, descriptor: int, length: int) -> bytes:
         content = os.read(descriptor, length)
-        return content[: len(content) // 2] if descriptor in self._young and self._chance.random() < 0.3 else content
+        return content[: len(content) // 2] if descriptor in self._young and self._chance.random() < 0.2 else content
 
     def pwrite(self, descriptor: int, content: bytes, position: int) -> int:
         """Half of it, then the rest: a kill may come between the two."""
@@ -146,21 +147,23 @@ class NfsClient:
     def _look_up(self, path: str) -> None:
         if not path.startswith(self._root):
             return
-        if self._is_young(path) and self._chance.random() < 0.7:
+        if self._is_young(path):
             self.late_names += 1
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         if self._chance.random() < self._stale:
             self.stale_handles += 1
             raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
 
-    def _is_young(self, path: str) -> bool:
+    def _is_young(self, path: str, *, content: bool = False) -> bool:
         """Whether a graph's folder was renamed to where it is by another client, lately."""
         parts = path[len(self._root) + 1 :].split("/") if path.startswith(f"{self._root}/") else []
         folder = "/".join((self._root, *parts[:2]))
         if len(parts) < 2 or parts[0].startswith(".") or folder in self._own:
             return False
+        if folder not in self._lateness:
+            self._lateness[folder] = (self._chance.uniform(0, self._late), self._chance.uniform(0, self._late))
         try:
-            return time.time() - Path(folder).stat().st_ctime < self._late
+            return time.time() - Path(folder).stat().st_ctime < self._lateness[folder][content]
         except FileNotFoundError:
             return False
 

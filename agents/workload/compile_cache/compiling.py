@@ -1,7 +1,9 @@
 """Compiling a graph into local disk, and promoting it under a lease."""
 
+import contextlib
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +13,7 @@ from agents.workload.compile_cache.leases import Held
 from agents.workload.compile_cache.lookup import Lookup
 from agents.workload.compile_cache.tiers import files
 from agents.workload.compile_cache.tiers.local import LocalTier
+from agents.workload.compile_cache.tiers.shared import Staged
 from fleet.compile_cache.figures import Obtained, Source
 from fleet.compile_cache.graph import Graph
 
@@ -20,6 +23,7 @@ Compile = Callable[[Path], None]
 LOG: Final = "model.log"
 _LOG_BYTES: Final = 64 * 1024
 _WORDS: Final = 300
+_ATTEMPTS: Final = 3
 
 
 def compile_locally(local: LocalTier, graph: Graph, compile_into: Compile) -> float:
@@ -74,8 +78,7 @@ def compile_for_fleet(
 def promote(look: Lookup, graph: Graph, held: Held, seconds: float) -> str:
     """Put a compiled graph into the shared tier, if the lease still holds; why it could not be, or nothing."""
     try:
-        folder = str(look.local.folder(graph))
-        staged = look.shared.stage(graph, folder, token=held.token, seconds=seconds, holder=held.holder)
+        staged = _stage(look, graph, held, seconds)
     except (OSError, CacheError) as error:
         _said(held.release)
         return f"{graph}: not promoted: {error}"
@@ -89,6 +92,16 @@ def promote(look: Lookup, graph: Graph, held: Held, seconds: float) -> str:
         # It may be promoted all the same. The lease ends by itself, and says so to the next holder, who looks for long.
         return f"{graph}: perhaps not promoted: {error}"
     return ""
+
+
+def _stage(look: Lookup, graph: Graph, held: Held, seconds: float) -> Staged:
+    # Another node would compile for half an hour what one more attempt may share.
+    folder = str(look.local.folder(graph))
+    stage = partial(look.shared.stage, graph, folder, token=held.token, seconds=seconds, holder=held.holder)
+    for _ in range(_ATTEMPTS - 1):
+        with contextlib.suppress(OSError):
+            return stage()
+    return stage()
 
 
 def _said(say: Callable[[], bool]) -> None:

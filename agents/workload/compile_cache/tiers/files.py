@@ -72,11 +72,14 @@ def read_end(path: str, limit: int) -> bytes:
         os.close(reading)
 
 
-def write_new(path: str, content: bytes) -> None:
-    """A small new file, not waited for. Raises OSError."""
+def write_new(path: str, content: bytes, *, through: bool) -> None:
+    """A small new file; ``through`` waits until the disk has it. Raises OSError."""
     writing = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE)
     try:
         _write(writing, content, 0)
+        if through:
+            os.fchmod(writing, _FILE)
+            os.fsync(writing)
     finally:
         os.close(writing)
 
@@ -84,11 +87,6 @@ def write_new(path: str, content: bytes) -> None:
 def open_to_readers(folder: str) -> None:
     """Let everybody look into a folder. Raises OSError."""
     os.chmod(folder, _FOLDER)
-
-
-def allow_reading(path: str) -> None:
-    """Let everybody read a file. Raises OSError."""
-    os.chmod(path, _FILE)
 
 
 def touch(path: str) -> None:

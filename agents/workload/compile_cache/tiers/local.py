@@ -39,6 +39,7 @@ class LocalTier:
         self._root, self._own = str(root), str(self.own)
         # Containers may have the same pids; a random name for each graph would cost more than a small file's copy.
         self._secret, self._numbers = uuid4().hex, itertools.count()
+        self._versions: set[str] = set()
         kind = file_system(proc, root)
         if kind in _NETWORK:
             raise CacheError(
@@ -73,7 +74,9 @@ class LocalTier:
             OSError: the disk fails.
         """
         version = f"{self._root}/{graph.version}"
-        files.have_folder(version)
+        if version not in self._versions:
+            files.have_folder(version)
+            self._versions.add(version)
         while not files.move_new(arrived, f"{version}/{graph.module}"):
             if self.has(graph):
                 files.remove_tree(arrived)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final, TypeVar
 from uuid import uuid4
 
-from agents.disk.durable_file import replace_file
 from agents.workload.compile_cache.errors import CacheError, DamagedError
 from agents.workload.compile_cache.tiers import files
 from fleet.compile_cache import graph as graphs
@@ -77,7 +76,7 @@ class SharedTier:
         try:
             files.make_folder(target)
             _receive(self._folder(graph), manifest, target)
-            files.write_new(f"{target}/{manifests.NAME}", content)
+            files.write_new(f"{target}/{manifests.NAME}", content, through=False)
         except OSError as error:
             files.remove_tree(target)
             if error.errno in _LOCAL_TROUBLE:
@@ -110,8 +109,9 @@ class SharedTier:
             for name, size in found
         )
         manifest = Manifest(graph, records, token, round(seconds, 3), time.time(), holder)
-        replace_file(f"{folder}/{manifests.NAME}", manifest.encode())
-        files.allow_reading(f"{folder}/{manifests.NAME}")
+        # Last: a folder with a manifest is a whole one.
+        files.write_new(f"{folder}/{manifests.NAME}", manifest.encode(), through=True)
+        files.sync_folder(folder)
         return Staged(folder, manifest)
 
     def publish(self, staged: Staged) -> bool:
