@@ -1,4 +1,4 @@
-"""``python -m bench.compile_cache_fleet``: 64 processes that all want 200 graphs, over a file system with NFS semantics.
+"""``python -m bench.compile_cache_fleet``: 64 processes that all want 200 graphs, over a file system that is like NFS.
 
 Names and contents show late, handles are stale, answers to renames are lost, and processes are killed while they
 compile and promote. The bars: each graph is compiled once by the whole fleet, nothing corrupt is read, and nobody waits

@@ -55,6 +55,10 @@ class NfsClient:
         self._young: set[int] = set()
         self.late_names = self.late_blocks = self.stale_handles = self.lost_answers = 0
 
+    def lateness(self) -> tuple[float, float]:
+        """Seconds until a graph's name shows, and until its content does."""
+        return self._chance.uniform(0, self._late), self._chance.uniform(0, self._late)
+
     def install(self) -> None:
         """For the rest of this process."""
         files.os = durable_file.os = self  # type: ignore[assignment, attr-defined]  # the seam
@@ -161,7 +165,7 @@ class NfsClient:
         if len(parts) < 2 or parts[0].startswith(".") or folder in self._own:
             return False
         if folder not in self._lateness:
-            self._lateness[folder] = (self._chance.uniform(0, self._late), self._chance.uniform(0, self._late))
+            self._lateness[folder] = self.lateness()
         try:
             return time.time() - Path(folder).stat().st_ctime < self._lateness[folder][content]
         except FileNotFoundError:

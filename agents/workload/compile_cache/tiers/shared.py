@@ -154,6 +154,12 @@ class SharedTier:
             return
         files.remove_tree(grave)
 
+    def has_files(self, manifest: Manifest) -> bool:
+        """Whether a graph has the files of its manifest, with their lengths. Raises OSError."""
+        folder = self._folder(manifest.graph)
+        found = dict(_again(partial(files.regular_files, folder)))
+        return all(found.get(record.name) == record.size for record in manifest.files)
+
     def listing(self) -> dict[Graph, tuple[int, int]]:
         """Every graph that shows, whole or not, with a stamp that changes when it is replaced. Raises OSError."""
         return {

@@ -12,6 +12,7 @@ from agents.workload.compile_cache.tiers import files
 from agents.workload.compile_cache.tiers.shared import LEFTOVER_SECONDS, PROMOTING, SharedTier
 from fleet.compile_cache import manifest as manifests
 from tests.support.compiled_graphs import VERSION, graph, is_whole, write
+from tests.support.nfs import NfsClient
 
 GRAPH = graph(1)
 
@@ -159,6 +160,26 @@ def test_a_stale_handle_is_looked_up_again(
 
     assert stale == [0]
     assert is_whole(GRAPH, tmp_path / "fetched")
+
+
+@pytest.mark.parametrize(
+    ("lateness", "outcome"), [((3600.0, 0.0), "absent"), ((0.0, 3600.0), "damaged"), ((0.0, 0.0), "whole")]
+)
+def test_what_a_client_of_nfs_sees_too_early_is_not_believed(
+    tier: SharedTier, compiled: Path, tmp_path: Path, lateness: tuple[float, float], outcome: str
+) -> None:
+    promote(tier, compiled)
+    client = NfsClient(tier.root)
+    client.lateness = lambda: lateness  # type: ignore[method-assign]  # in place of chance
+
+    with client.installed():
+        try:
+            seen = "whole" if tier.fetch(GRAPH, str(tmp_path / "fetched")) is not None else "absent"
+        except DamagedError:
+            seen = "damaged"
+
+    assert seen == outcome
+    assert (tmp_path / "fetched").exists() is (outcome == "whole")
 
 
 def test_a_removed_graph_is_gone_and_may_be_promoted_again(tier: SharedTier, compiled: Path) -> None:

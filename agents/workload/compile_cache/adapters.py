@@ -1,0 +1,151 @@
+"""AWS: the lease table in DynamoDB, and the cold tier's objects in S3.
+
+The table has one item for each graph, with the partition key ``id`` and no expiry: the fencing token must outlive the
+lease, and ten thousand items are two megabytes.
+
+    id        S  neuronxcc-<version>/MODULE_<graph>+<flags>
+    revision  N  grows with every change; what a write is conditional on
+    token     N  grows with every holder
+    state     S  free | compiling | promoting | done | failed
+    holder    S  the process that wrote it last as holder
+    until     N  unix seconds: the end of the lease, or of a refusal
+    changed   N  unix seconds of the last change of state
+    failures  N  compilations in a row that failed
+    seconds   N  what the compilation took
+    reason    S  the compiler's words, of a failure
+
+A node's role needs ``dynamodb:GetItem`` and ``dynamodb:PutItem`` on the table to share what it compiles.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import boto3
+from boto3.exceptions import Boto3Error
+from boto3.s3.transfer import TransferConfig
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from agents.workload.compile_cache.errors import ColdTierError, LeaseTableError
+from fleet.compile_cache.graph import Graph
+from fleet.compile_cache.lease import Row, State
+
+# Three attempts of seven seconds are over before a lease of a minute is.
+LEASES: Final = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
+OBJECTS: Final = Config(connect_timeout=5, read_timeout=60, retries={"mode": "standard", "total_max_attempts": 5})
+_ERRORS: Final = (BotoCoreError, ClientError, Boto3Error)
+_LOST: Final = "ConditionalCheckFailedException"
+_ABSENT: Final = frozenset({"404", "NoSuchKey"})
+# Threads of one transfer; a warm-up or a restore runs many at a time.
+_TRANSFER: Final = TransferConfig(max_concurrency=4)
+
+
+class DynamoLeases:
+    """The lease table called ``table`` in ``region``."""
+
+    def __init__(self, table: str, region: str) -> None:
+        self._table = table
+        self._client: Any = boto3.session.Session().client("dynamodb", region_name=region, config=LEASES)
+
+    def read(self, graph: Graph) -> Row | None:
+        """The row as it is now. Raises LeaseTableError."""
+        key = {"id": {"S": str(graph)}}
+        try:
+            answer = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
+            return _row(answer["Item"]) if "Item" in answer else None
+        except (*_ERRORS, KeyError, ValueError) as error:
+            raise LeaseTableError(f"lease table {self._table}: {_words(error)}") from error
+
+    def swap(self, graph: Graph, seen: Row | None, new: Row) -> bool:
+        """Write ``new`` if nobody wrote since ``seen``. Raises LeaseTableError."""
+        request: dict[str, Any] = {"TableName": self._table, "Item": {"id": {"S": str(graph)}, **_item(new)}}
+        if seen is None:
+            request["ConditionExpression"] = "attribute_not_exists(id)"
+        else:
+            request["ConditionExpression"] = "revision = :seen"
+            request["ExpressionAttributeValues"] = {":seen": {"N": str(seen.revision)}}
+        try:
+            self._client.put_item(**request)
+        except _ERRORS as error:
+            if _code(error) == _LOST:
+                return False
+            raise LeaseTableError(f"lease table {self._table}: {_words(error)}") from error
+        return True
+
+
+class S3Objects:
+    """The objects of ``bucket`` in ``region``."""
+
+    def __init__(self, bucket: str, region: str) -> None:
+        self._bucket = bucket
+        self._client: Any = boto3.session.Session().client("s3", region_name=region, config=OBJECTS)
+
+    def has(self, key: str) -> bool:
+        """Whether there is such an object. Raises ColdTierError."""
+        try:
+            self._client.head_object(Bucket=self._bucket, Key=key)
+        except _ERRORS as error:
+            if _code(error) in _ABSENT:
+                return False
+            raise self._failed(key, error) from error
+        return True
+
+    def upload(self, path: Path, key: str) -> None:
+        """A file, in parts where it is large. Raises ColdTierError."""
+        try:
+            self._client.upload_file(str(path), self._bucket, key, Config=_TRANSFER)
+        except _ERRORS as error:
+            raise self._failed(key, error) from error
+
+    def download(self, key: str, path: Path) -> None:
+        """An object into a file. Raises ColdTierError."""
+        try:
+            self._client.download_file(self._bucket, key, str(path), Config=_TRANSFER)
+        except _ERRORS as error:
+            raise self._failed(key, error) from error
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """The keys below ``prefix``. Raises ColdTierError."""
+        try:
+            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix):
+                for found in page.get("Contents", ()):
+                    yield found["Key"]
+        except _ERRORS as error:
+            raise self._failed(prefix, error) from error
+
+    def _failed(self, key: str, error: Exception) -> ColdTierError:
+        return ColdTierError(f"s3://{self._bucket}/{key}: {_words(error)}")
+
+
+def _item(row: Row) -> dict[str, dict[str, str]]:
+    # repr is the shortest text that reads as the same number, and a row must read as it was written.
+    numbers = {name: getattr(row, name) for name in ("revision", "token", "until", "changed", "failures", "seconds")}
+    return {
+        **{name: {"N": repr(value)} for name, value in numbers.items()},
+        "state": {"S": row.state.value},
+        "holder": {"S": row.holder},
+        "reason": {"S": row.reason},
+    }
+
+
+def _row(item: dict[str, dict[str, str]]) -> Row:
+    return Row(
+        revision=int(item["revision"]["N"]),
+        token=int(item["token"]["N"]),
+        state=State(item["state"]["S"]),
+        holder=item["holder"]["S"],
+        until=float(item["until"]["N"]),
+        changed=float(item["changed"]["N"]),
+        failures=int(item["failures"]["N"]),
+        seconds=float(item["seconds"]["N"]),
+        reason=item["reason"]["S"],
+    )
+
+
+def _code(error: Exception) -> str:
+    return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())
