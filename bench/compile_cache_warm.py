@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from agents.workload.compile_cache.lookup import Lookup
-from agents.workload.compile_cache.tiers import files
+from agents.workload.compile_cache.tiers import content
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from agents.workload.compile_cache.warming import warm
@@ -56,7 +56,7 @@ def fill(place: Path, graphs: int, size: int) -> None:
         with (folder / "model.neff").open("r+b") as neff:
             neff.truncate(4096)
             neff.truncate(size)
-        records = tuple(FileRecord(name, *files.measure(f"{folder}/{name}")) for name in compiled_graphs.FILES)
+        records = tuple(FileRecord(name, *content.measure(f"{folder}/{name}")) for name in compiled_graphs.FILES)
         manifest = Manifest(graph, records, token=1, seconds=60.0, promoted=time.time(), holder="bench")
         (folder / manifests.NAME).write_bytes(manifest.encode())
 

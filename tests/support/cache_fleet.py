@@ -35,7 +35,10 @@ _DEADLY_COMPILATIONS: Final = 120
 
 @dataclass(frozen=True)
 class Plan:
-    """How many of what; ``late`` is how long names and contents may show late, seconds. ``kills`` at most."""
+    """How many of what; ``late`` is how long names and contents may show late, seconds.
+
+    No process is killed that starts after ``kills`` others were. ``stale`` and ``lost`` are chances.
+    """
 
     processes: int
     nodes: int
@@ -46,7 +49,7 @@ class Plan:
     limit: float
     compilation: float = 0.03
     stale: float = 0.01
-    lost: float = 0.02
+    lost: float = 0.2
 
 
 @dataclass

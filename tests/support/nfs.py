@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any
 
 from agents.disk import durable_file
+from agents.workload.compile_cache.tiers import content as contents
 from agents.workload.compile_cache.tiers import files
 
 _MUTATING = ("mkdir", "rename", "unlink", "rmdir", "chmod", "fchmod", "fsync", "ftruncate", "utime")
@@ -61,18 +62,21 @@ class NfsClient:
 
     def install(self) -> None:
         """For the rest of this process."""
-        files.os = durable_file.os = self  # type: ignore[assignment, attr-defined]  # the seam
+        self._be(self)
         fcntl.flock = fcntl.lockf = lambda *_arguments: None  # lost locks
 
     @contextmanager
     def installed(self) -> Any:
         """For a while."""
-        before = files.os, durable_file.os  # type: ignore[attr-defined]  # the seam
-        files.os = durable_file.os = self  # type: ignore[assignment, attr-defined]  # the seam
+        self._be(self)
         try:
             yield self
         finally:
-            files.os, durable_file.os = before  # type: ignore[attr-defined]  # the seam
+            self._be(os)
+
+    def _be(self, system: Any) -> None:
+        for module in (files, contents, durable_file):
+            module.os = system  # type: ignore[attr-defined]  # the seam
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(os, name)

@@ -33,8 +33,8 @@ class CleanReport:
 def purge(look: Lookup, table: LeaseTable | None, named: Iterable[Graph] = ()) -> CleanReport:
     """Remove what the compiler remembers as failed, locks of dead compilers, damage, leftovers, and ``named`` graphs.
 
-    Nothing that somebody works on is touched. Without a ``table`` the shared tier is left alone, as it is by a node that may
-    not write it.
+    Nothing that somebody works on is touched. Without a ``table`` the shared tier is left alone, as a node must do that
+    may not write it.
 
     Raises:
         CacheError: a tier cannot be listed.

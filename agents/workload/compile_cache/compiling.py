@@ -11,9 +11,9 @@ from agents.collectors.compile_cache.entry import State
 from agents.workload.compile_cache.errors import CacheError, CompilationFailedError, LeaseTableError
 from agents.workload.compile_cache.leases import Held
 from agents.workload.compile_cache.lookup import Lookup
-from agents.workload.compile_cache.tiers import files
+from agents.workload.compile_cache.tiers import files, promotion
 from agents.workload.compile_cache.tiers.local import LocalTier
-from agents.workload.compile_cache.tiers.shared import Staged
+from agents.workload.compile_cache.tiers.promotion import Staged
 from fleet.compile_cache.figures import Obtained, Source
 from fleet.compile_cache.graph import Graph
 
@@ -84,9 +84,9 @@ def promote(look: Lookup, graph: Graph, held: Held, seconds: float) -> str:
         return f"{graph}: not promoted: {error}"
     try:
         if not held.confirm():
-            look.shared.drop(staged)
+            promotion.drop(staged)
             return f"{graph}: not promoted: the lease went to another node while this one was away"
-        look.shared.publish(staged)
+        promotion.publish(look.shared, staged)
         held.finish(seconds)
     except (OSError, LeaseTableError) as error:
         # It may be promoted all the same. The lease ends by itself, and says so to the next holder, who looks for long.
@@ -97,7 +97,7 @@ def promote(look: Lookup, graph: Graph, held: Held, seconds: float) -> str:
 def _stage(look: Lookup, graph: Graph, held: Held, seconds: float) -> Staged:
     # Another node would compile for half an hour what one more attempt may share.
     folder = str(look.local.folder(graph))
-    stage = partial(look.shared.stage, graph, folder, token=held.token, seconds=seconds, holder=held.holder)
+    stage = partial(promotion.stage, look.shared, graph, folder, token=held.token, seconds=seconds, holder=held.holder)
     for _ in range(_ATTEMPTS - 1):
         with contextlib.suppress(OSError):
             return stage()

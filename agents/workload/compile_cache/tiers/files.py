@@ -1,54 +1,13 @@
-"""Copies, checks and removes files, on local disk and on a network file system, with nothing half done in sight.
-
-The digest's definition is in ``fleet.compile_cache.manifest``. Blocks of zeros are neither read nor written where the
-file system knows them as holes: compiled graphs have long ones.
-"""
+"""Names and small files of the cache's folders, on local disk and on a network file system."""
 
 import contextlib
 import errno
-import hashlib
 import os
-from collections.abc import Iterator
 from typing import Final
 
-BLOCK: Final = 1024 * 1024
 # Readers of the shared tier are other users, whatever umask a container came with.
 _FOLDER: Final = 0o755
-_FILE: Final = 0o644
-
-
-def copy(source: str, target: str, size: int, *, through: bool) -> str:
-    """Copy ``size`` bytes into a new file and return their digest; ``through`` waits until the disk has them.
-
-    Raises:
-        OSError: one of the two cannot be had, and there is no ``target``. EBADMSG: the source has another size.
-    """
-    reading = os.open(source, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE)
-        try:
-            digest = _transfer(reading, writing, size)
-            if through:
-                os.fchmod(writing, _FILE)
-                os.fsync(writing)
-        except OSError:
-            remove_file(target)
-            raise
-        finally:
-            os.close(writing)
-    finally:
-        os.close(reading)
-    return digest
-
-
-def measure(path: str) -> tuple[int, str]:
-    """Size and digest of a file. Raises OSError."""
-    reading = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        size = os.fstat(reading).st_size
-        return size, _transfer(reading, None, size)
-    finally:
-        os.close(reading)
+FILE: Final = 0o644
 
 
 def read_small(path: str, limit: int) -> bytes:
@@ -74,11 +33,11 @@ def read_end(path: str, limit: int) -> bytes:
 
 def write_new(path: str, content: bytes, *, through: bool) -> None:
     """A small new file; ``through`` waits until the disk has it. Raises OSError."""
-    writing = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE)
+    writing = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE)
     try:
-        _write(writing, content, 0)
+        write(writing, content, 0)
         if through:
-            os.fchmod(writing, _FILE)
+            os.fchmod(writing, FILE)
             os.fsync(writing)
     finally:
         os.close(writing)
@@ -191,56 +150,8 @@ def remove_tree(folder: str) -> None:
         os.rmdir(folder)
 
 
-def _transfer(reading: int, writing: int | None, size: int) -> str:
-    total = hashlib.sha256()
-    end = 0
-    for position, length in _used(reading, size) if size > BLOCK else ((0, size + 1),):
-        # Trailing zeros are left out, so that it does not matter which of them are a hole.
-        whole = os.pread(reading, length, position)
-        block = whole.rstrip(b"\0")
-        if block:
-            total.update(b"%d %d\n" % (position, len(block)))
-            total.update(block)
-            if writing is not None:
-                _write(writing, block, position)
-                end = position + len(block)
-    if (os.fstat(reading).st_size if size > BLOCK else len(whole)) != size:
-        raise OSError(errno.EBADMSG, f"not {size} bytes long")
-    total.update(b"%d" % size)
-    if writing is not None and end < size:
-        os.ftruncate(writing, size)
-    return total.hexdigest()
-
-
-def _used(reading: int, size: int) -> Iterator[tuple[int, int]]:
-    """Blocks of a large file that may hold something else than zeros, and how much of each."""
-    position = 0
-    while position < size:
-        start = _seek(reading, position, os.SEEK_DATA, size)
-        if start >= size:
-            return
-        hole = _seek(reading, start, os.SEEK_HOLE, size)
-        position = start - start % BLOCK
-        while position < hole:
-            end = min(position + BLOCK, size)
-            is_rest_empty = hole < end and _seek(reading, hole, os.SEEK_DATA, size) >= end
-            yield position, (hole if is_rest_empty else end) - position
-            position = end
-
-
-def _seek(reading: int, position: int, whence: int, size: int) -> int:
-    """Where data begins or ends at or after ``position``; ``size`` where there is no more."""
-    if position >= size:
-        return size
-    try:
-        return os.lseek(reading, position, whence)
-    except OSError as error:
-        if error.errno == errno.ENXIO:
-            return size
-        raise
-
-
-def _write(writing: int, block: bytes, position: int) -> None:
+def write(writing: int, block: bytes, position: int) -> None:
+    """All of ``block``, at ``position``. Raises OSError."""
     written = os.pwrite(writing, block, position)
     if written == len(block):
         return

@@ -15,7 +15,7 @@ from agents.collectors.compile_cache.entry import State, read
 from agents.collectors.compile_cache.file_system import SHARED, file_system
 from agents.collectors.compilers import compiler_pids
 from agents.workload.compile_cache.errors import CacheError
-from agents.workload.compile_cache.tiers import files
+from agents.workload.compile_cache.tiers import content, files
 from fleet.compile_cache import graph as graphs
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.graph import Graph
@@ -125,7 +125,7 @@ class LocalTier:
         try:
             manifest = manifests.decode(files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
             return all(
-                files.measure(f"{folder}/{record.name}") == (record.size, record.digest) for record in manifest.files
+                content.measure(f"{folder}/{record.name}") == (record.size, record.digest) for record in manifest.files
             )
         except (OSError, manifests.ManifestError):
             return False

@@ -1,26 +1,23 @@
 """The shared tier: whole graphs on a network file system, each a folder that appears and disappears by one rename.
 
-Nobody compiles here and nothing is locked here. A graph is written into ``.promoting``, waited for until the server has
-it, and renamed; where a graph of that name is, the rename fails and the one that is there stays. Its manifest is its
-done marker. A reader believes neither the file system nor the writer: it compares every byte it copied with the
-manifest, because a client of NFS may see a name or a length before or after it is true.
+Nobody compiles here and nothing is locked here. A reader believes neither the file system nor the writer: it compares
+every byte it copied with the manifest, because a client of NFS may see a name or a length before or after it is true.
 """
 
 import errno
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 from uuid import uuid4
 
 from agents.workload.compile_cache.errors import CacheError, DamagedError
-from agents.workload.compile_cache.tiers import files
+from agents.workload.compile_cache.tiers import content, files
 from fleet.compile_cache import graph as graphs
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.graph import Graph
-from fleet.compile_cache.manifest import FileRecord, Manifest, ManifestError
+from fleet.compile_cache.manifest import Manifest, ManifestError
 
 T = TypeVar("T")
 PROMOTING: Final = ".promoting"
@@ -33,14 +30,6 @@ LEFTOVER_SECONDS: Final = 24 * 3600
 # fetched ones, and others for compiled ones.
 _QUICK: Final = 0.5
 _LOCAL_TROUBLE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
-
-
-@dataclass(frozen=True, slots=True)
-class Staged:
-    """A graph that is whole and on the server, under a name that no reader looks at."""
-
-    folder: str
-    manifest: Manifest
 
 
 class SharedTier:
@@ -75,88 +64,33 @@ class SharedTier:
         manifest, content = found
         try:
             files.make_folder(target)
-            _receive(self._folder(graph), manifest, target)
+            _receive(self.folder(graph), manifest, target)
             files.write_new(f"{target}/{manifests.NAME}", content, through=False)
         except OSError as error:
             files.remove_tree(target)
             if error.errno in _LOCAL_TROUBLE:
                 raise CacheError(f"{target}: {error.strerror}") from error
             if error.errno in {errno.ENOENT, errno.EBADMSG}:
-                raise DamagedError(f"{self._folder(graph)}: {error.strerror or error}") from error
+                raise DamagedError(f"{self.folder(graph)}: {error.strerror or error}") from error
             raise
         except DamagedError:
             files.remove_tree(target)
             raise
         return manifest
 
-    def stage(self, graph: Graph, source: str, *, token: int, seconds: float, holder: str) -> Staged:
-        """Copy a compiled graph from ``source`` to where nobody looks, and wait until the server has it.
-
-        Raises:
-            CacheError: a folder or a strange name is among its files.
-            OSError: one of the file systems fails.
-        """
-        found = [(name, size) for name, size in files.regular_files(source) if _is_promoted(name)]
-        for name, _ in found:
-            if not manifests.is_file_name(name):
-                raise CacheError(f"{source}/{name}: not a file that the compiler writes; the graph is not promoted")
-        files.have_folder(f"{self.root}/{PROMOTING}")
-        folder = f"{self.root}/{PROMOTING}/{graph.module}.{token}.{uuid4().hex}"
-        files.make_folder(folder)
-        files.open_to_readers(folder)
-        records = tuple(
-            FileRecord(name, size, files.copy(f"{source}/{name}", f"{folder}/{name}", size, through=True))
-            for name, size in found
-        )
-        manifest = Manifest(graph, records, token, round(seconds, 3), time.time(), holder)
-        # Last: a folder with a manifest is a whole one.
-        files.write_new(f"{folder}/{manifests.NAME}", manifest.encode(), through=True)
-        files.sync_folder(folder)
-        return Staged(folder, manifest)
-
-    def publish(self, staged: Staged) -> bool:
-        """Show a staged graph to readers; False when one of that name is there, which then stays.
-
-        Raises OSError.
-        """
-        graph = staged.manifest.graph
-        files.have_folder(f"{self.root}/{graph.version}")
-        try:
-            is_new = files.move_new(staged.folder, self._folder(graph))
-        except FileNotFoundError:
-            # The server's answer was lost, and the request was sent again: the first one has done it.
-            if not self._is_ours(staged):
-                raise
-            is_new = True
-        if is_new:
-            files.sync_folder(f"{self.root}/{graph.version}")
-        else:
-            files.remove_tree(staged.folder)
-        return is_new
-
-    def _is_ours(self, staged: Staged) -> bool:
-        try:
-            return self.find(staged.manifest.graph) == staged.manifest
-        except DamagedError:
-            return False
-
-    def drop(self, staged: Staged) -> None:
-        """Give a staged graph up."""
-        files.remove_tree(staged.folder)
-
     def discard(self, graph: Graph) -> None:
         """Remove a graph: out of sight by one rename, then from the disk. Raises OSError."""
         files.have_folder(f"{self.root}/{TRASH}")
         grave = f"{self.root}/{TRASH}/{uuid4().hex}"
         try:
-            files.move_new(self._folder(graph), grave)
+            files.move_new(self.folder(graph), grave)
         except FileNotFoundError:
             return
         files.remove_tree(grave)
 
     def has_files(self, manifest: Manifest) -> bool:
         """Whether a graph has the files of its manifest, with their lengths. Raises OSError."""
-        folder = self._folder(manifest.graph)
+        folder = self.folder(manifest.graph)
         found = dict(_again(partial(files.regular_files, folder)))
         return all(found.get(record.name) == record.size for record in manifest.files)
 
@@ -180,7 +114,7 @@ class SharedTier:
         )
 
     def _manifest(self, graph: Graph) -> tuple[Manifest, bytes] | None:
-        folder = self._folder(graph)
+        folder = self.folder(graph)
         try:
             content = _again(partial(files.read_small, f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
             manifest = manifests.decode(content)
@@ -194,19 +128,16 @@ class SharedTier:
             raise DamagedError(f"{folder}: its manifest is that of {manifest.graph}")
         return manifest, content
 
-    def _folder(self, graph: Graph) -> str:
+    def folder(self, graph: Graph) -> str:
+        """Where a graph is, when it is."""
         return f"{self._root}/{graph.version}/{graph.module}"
-
-
-def _is_promoted(name: str) -> bool:
-    return not name.endswith(manifests.LOCK_SUFFIX) and name != manifests.NAME
 
 
 def _receive(folder: str, manifest: Manifest, target: str) -> None:
     started = time.monotonic()
     for record in manifest.files:
         source, path = f"{folder}/{record.name}", f"{target}/{record.name}"
-        if _again(partial(files.copy, source, path, record.size, through=False)) != record.digest:
+        if _again(partial(content.copy, source, path, record.size, through=False)) != record.digest:
             raise DamagedError(f"{folder}/{record.name}: its content is not what was promoted")
     if time.monotonic() - started > _QUICK:
         for record in manifest.files:

@@ -8,6 +8,7 @@ import pytest
 
 from agents.workload.compile_cache.errors import CacheError
 from agents.workload.compile_cache.lookup import Lookup
+from agents.workload.compile_cache.tiers import promotion
 from agents.workload.compile_cache.tiers.local import OWN, STALE_SECONDS, LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from tests.support.compiled_graphs import graph, is_whole, write
@@ -126,7 +127,9 @@ def test_a_fetched_graph_whose_file_was_emptied_is_not_intact(tier: LocalTier, t
     (tmp_path / "shared").mkdir()
     shared = SharedTier(tmp_path / "shared")
     write(GRAPH, tmp_path / "compiled")
-    shared.publish(shared.stage(GRAPH, str(tmp_path / "compiled"), token=1, seconds=1.0, holder="x"))
+    promotion.publish(
+        shared, promotion.stage(shared, GRAPH, str(tmp_path / "compiled"), token=1, seconds=1.0, holder="x")
+    )
     Lookup(tier, shared).fetch(GRAPH)
 
     assert tier.is_intact(GRAPH)

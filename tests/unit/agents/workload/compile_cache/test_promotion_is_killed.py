@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+from agents.workload.compile_cache.tiers import promotion
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from tests.support.compiled_graphs import VERSION, graph, is_whole, write
 from tests.support.nfs import NfsClient, die
@@ -13,7 +14,9 @@ GRAPH = graph(1)
 
 
 def promote(tier: SharedTier, source: Path, token: int = 1) -> bool:
-    return tier.publish(tier.stage(GRAPH, str(source), token=token, seconds=60.0, holder="writer"))
+    return promotion.publish(
+        tier, promotion.stage(tier, GRAPH, str(source), token=token, seconds=60.0, holder="writer")
+    )
 
 
 def child(work: Callable[[], object]) -> int:

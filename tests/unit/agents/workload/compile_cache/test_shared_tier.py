@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.workload.compile_cache.errors import CacheError, DamagedError
-from agents.workload.compile_cache.tiers import files
+from agents.workload.compile_cache.tiers import content, promotion
 from agents.workload.compile_cache.tiers.shared import LEFTOVER_SECONDS, PROMOTING, SharedTier
 from fleet.compile_cache import manifest as manifests
 from tests.support.compiled_graphs import VERSION, graph, is_whole, write
@@ -30,7 +30,9 @@ def compiled(tmp_path: Path) -> Path:
 
 
 def promote(tier: SharedTier, compiled: Path, token: int = 1) -> bool:
-    return tier.publish(tier.stage(GRAPH, str(compiled), token=token, seconds=61.5, holder="node-1"))
+    return promotion.publish(
+        tier, promotion.stage(tier, GRAPH, str(compiled), token=token, seconds=61.5, holder="node-1")
+    )
 
 
 def shown(tier: SharedTier) -> Path:
@@ -195,7 +197,7 @@ def test_a_removed_graph_is_gone_and_may_be_promoted_again(tier: SharedTier, com
 
 
 def test_what_a_killed_writer_left_is_known_after_a_day(tier: SharedTier, compiled: Path) -> None:
-    staged = tier.stage(GRAPH, str(compiled), token=1, seconds=1.0, holder="killed")
+    staged = promotion.stage(tier, GRAPH, str(compiled), token=1, seconds=1.0, holder="killed")
     now = time.time()
 
     assert tier.leftovers(now) == ()
@@ -211,7 +213,7 @@ def test_fetched_files_have_one_time_however_long_they_took(
     tier: SharedTier, compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     promote(tier, compiled)
-    copy = files.copy
+    copy = content.copy
 
     def slowly(source: str, target: str, size: int, *, through: bool) -> str:
         digest = copy(source, target, size, through=through)
@@ -219,7 +221,7 @@ def test_fetched_files_have_one_time_however_long_they_took(
         os.utime(target, (time.time() - 60, time.time() - 60))
         return digest
 
-    monkeypatch.setattr(files, "copy", slowly)
+    monkeypatch.setattr(content, "copy", slowly)
     monkeypatch.setattr("agents.workload.compile_cache.tiers.shared._QUICK", -1.0)
     tier.fetch(GRAPH, str(tmp_path / "fetched"))
 
@@ -228,8 +230,8 @@ def test_fetched_files_have_one_time_however_long_they_took(
 
 
 def test_holes_are_not_filled_and_do_not_change_a_digest(tmp_path: Path) -> None:
-    size = 5 * files.BLOCK + 1234
-    spans = {0: b"head", files.BLOCK - 2: b"over the border", 3 * files.BLOCK + 4096: b"tail", size - 1: b"x"}
+    size = 5 * content.BLOCK + 1234
+    spans = {0: b"head", content.BLOCK - 2: b"over the border", 3 * content.BLOCK + 4096: b"tail", size - 1: b"x"}
     with (tmp_path / "sparse").open("wb") as sparse:
         for position, data in spans.items():
             sparse.seek(position)
@@ -239,18 +241,18 @@ def test_holes_are_not_filled_and_do_not_change_a_digest(tmp_path: Path) -> None
         filled[position : position + len(data)] = data
     (tmp_path / "filled").write_bytes(filled)
 
-    digest = files.copy(str(tmp_path / "sparse"), str(tmp_path / "copy"), size, through=False)
+    digest = content.copy(str(tmp_path / "sparse"), str(tmp_path / "copy"), size, through=False)
 
     assert (tmp_path / "copy").read_bytes() == bytes(filled)
     assert (tmp_path / "copy").stat().st_blocks * 512 < size / 2
-    assert files.measure(str(tmp_path / "filled")) == (size, digest)
-    filled[2 * files.BLOCK] = 1
+    assert content.measure(str(tmp_path / "filled")) == (size, digest)
+    filled[2 * content.BLOCK] = 1
     (tmp_path / "filled").write_bytes(filled)
-    assert files.measure(str(tmp_path / "filled")) != (size, digest)
+    assert content.measure(str(tmp_path / "filled")) != (size, digest)
 
 
 def test_a_length_of_zeros_is_part_of_the_digest(tmp_path: Path) -> None:
     for name, size in (("a", 10), ("b", 11)):
         (tmp_path / name).write_bytes(bytes(size))
 
-    assert files.measure(str(tmp_path / "a"))[1] != files.measure(str(tmp_path / "b"))[1]
+    assert content.measure(str(tmp_path / "a"))[1] != content.measure(str(tmp_path / "b"))[1]

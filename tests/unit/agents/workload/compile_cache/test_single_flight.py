@@ -10,6 +10,7 @@ import pytest
 from agents.workload.compile_cache import leases
 from agents.workload.compile_cache.errors import CacheError, CompilationFailedError, MissError
 from agents.workload.compile_cache.single_flight import CompileCache, OnMiss
+from agents.workload.compile_cache.tiers import promotion
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from fleet.compile_cache import lease
@@ -122,8 +123,10 @@ def test_what_a_holder_promoted_before_it_died_is_not_compiled_again(fleet: Flee
         # While the heir, which holds the lease, looks for it.
         looks.append(fleet.row.holder)
         if len(looks) == 3:
-            staged = fleet.shared.stage(GRAPH, str(tmp_path / "compiled"), token=1, seconds=9.0, holder="dead")
-            fleet.shared.publish(staged)
+            staged = promotion.stage(
+                fleet.shared, GRAPH, str(tmp_path / "compiled"), token=1, seconds=9.0, holder="dead"
+            )
+            promotion.publish(fleet.shared, staged)
 
     heir = fleet.node("heir", terms=replace(QUICK, visible=LIMIT))
     heir.sleep = shows_late
@@ -206,7 +209,7 @@ def test_a_shared_tier_that_cannot_be_written_costs_the_sharing_and_not_the_job(
     def read_only(*_arguments: object, **_named: object) -> None:
         raise PermissionError(13, "Permission denied", "shared")
 
-    monkeypatch.setattr(fleet.shared, "stage", read_only)
+    monkeypatch.setattr(promotion, "stage", read_only)
     obtained = fleet.node("one").obtain(GRAPH, compiler(GRAPH))
 
     assert obtained.source is Source.UNSHARED
