@@ -18,7 +18,7 @@ from agents.workload.compile_cache.lookup import Lookup
 from agents.workload.compile_cache.tiers import content
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
-from agents.workload.compile_cache.warming import warm
+from agents.workload.compile_cache.upkeep.warming import warm
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.manifest import FileRecord, Manifest
 from tests.support import compiled_graphs

@@ -18,7 +18,7 @@ from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any, Final
 
-from agents.workload.compile_cache.single_flight import CompileCache
+from agents.workload.compile_cache.flight.single_flight import CompileCache
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from fleet.compile_cache.graph import Graph

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.workload.compile_cache import leases
 from agents.workload.compile_cache.errors import CacheError, CompilationFailedError, MissError
-from agents.workload.compile_cache.single_flight import CompileCache, OnMiss
+from agents.workload.compile_cache.flight import leases
+from agents.workload.compile_cache.flight.single_flight import CompileCache, OnMiss
 from agents.workload.compile_cache.tiers import promotion
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier

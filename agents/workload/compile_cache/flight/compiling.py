@@ -9,7 +9,7 @@ from typing import Final
 
 from agents.collectors.compile_cache.entry import State
 from agents.workload.compile_cache.errors import CacheError, CompilationFailedError, LeaseTableError
-from agents.workload.compile_cache.leases import Held
+from agents.workload.compile_cache.flight.leases import Held
 from agents.workload.compile_cache.lookup import Lookup
 from agents.workload.compile_cache.tiers import files, promotion
 from agents.workload.compile_cache.tiers.local import LocalTier

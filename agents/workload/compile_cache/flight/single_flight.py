@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import Final
 from uuid import uuid4
 
-from agents.workload.compile_cache import leases
-from agents.workload.compile_cache.compiling import Compile, compile_for_fleet, compile_locally
 from agents.workload.compile_cache.errors import CacheError, CompilationFailedError, LeaseTableError, MissError
-from agents.workload.compile_cache.leases import LeaseTable
+from agents.workload.compile_cache.flight import leases
+from agents.workload.compile_cache.flight.compiling import Compile, compile_for_fleet, compile_locally
+from agents.workload.compile_cache.flight.leases import LeaseTable
 from agents.workload.compile_cache.lookup import Lookup
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier

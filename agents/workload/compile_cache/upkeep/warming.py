@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from agents.workload.compile_cache import warm_record
 from agents.workload.compile_cache.errors import CacheError, DamagedError
 from agents.workload.compile_cache.lookup import Lookup
 from agents.workload.compile_cache.tiers import files
-from agents.workload.compile_cache.warm_record import Stamp, VersionRecord
+from agents.workload.compile_cache.upkeep import warm_record
+from agents.workload.compile_cache.upkeep.warm_record import Stamp, VersionRecord
 from fleet.compile_cache import graph as graphs
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.manifest import Manifest

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agents.workload.compile_cache.errors import CacheError, DamagedError, LeaseTableError
-from agents.workload.compile_cache.leases import LeaseTable
+from agents.workload.compile_cache.flight.leases import LeaseTable
 from agents.workload.compile_cache.lookup import Lookup
 from agents.workload.compile_cache.tiers import files
 from agents.workload.compile_cache.tiers.shared import SharedTier

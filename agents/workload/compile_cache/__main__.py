@@ -1,0 +1,82 @@
+"""``python -m agents.workload.compile_cache VERB [NAME...]``: one JSON object, for scripts and other programs.
+
+    status                   what is in the tiers
+    warm [VERSION...]        fetch what is missing here, of these compilers or of all
+    promote                  share what was compiled here
+    purge [GRAPH...]         remove failures, dead locks and damage; and these graphs, whatever they are
+    evict                    remove old graphs, and those of old compilers
+
+Exit code 0: done; 1: something of it was not, the object or one line says what; 2: wrong arguments. Everything else is
+in environment variables: ``settings.py``.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from agents.workload.compile_cache import settings as configuration
+from agents.workload.compile_cache.errors import CacheError
+from agents.workload.compile_cache.flight.leases import LeaseTable
+from agents.workload.compile_cache.lookup import Lookup
+from agents.workload.compile_cache.settings import Settings
+from agents.workload.compile_cache.tiers.local import LocalTier
+from agents.workload.compile_cache.tiers.shared import SharedTier
+from agents.workload.compile_cache.upkeep import cleaning, promoting, status, warming
+from fleet.compile_cache.eviction import EvictionPolicy
+from fleet.compile_cache.graph import GraphNameError, parse
+
+VERBS = ("status", "warm", "promote", "purge", "evict")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A verb with its names, on the tiers of one node."""
+
+    settings: Settings
+    look: Lookup
+
+    def run(self, verb: str, names: Sequence[str]) -> object:
+        """The verb's report. Raises CacheError."""
+        if verb == "status":
+            return status.status(self.look)
+        if verb == "warm":
+            return warming.warm(self.look, names or None)
+        if verb == "promote":
+            return promoting.promote_all(self.look, self._table(verb))
+        if verb == "evict":
+            return cleaning.evict(self.look.shared, self._table(verb), EvictionPolicy())
+        graphs = [parse(name) for name in names]
+        return cleaning.purge(self.look, self._table(verb) if self.settings.table else None, graphs)
+
+    def _table(self, verb: str) -> LeaseTable:
+        if not self.settings.table:
+            raise CacheError(
+                f"{verb}: {configuration.PREFIX}TABLE is not set, and the shared tier is left alone without"
+            )
+        # Reading botocore's data takes longer than a warm-up that finds everything in place.
+        from agents.workload.compile_cache.adapters import DynamoLeases  # noqa: PLC0415 - see above
+
+        return DynamoLeases(self.settings.table, self.settings.region)
+
+
+def main(arguments: Sequence[str], variables: Mapping[str, str]) -> int:
+    """Run one verb and print its report; the exit code."""
+    if not arguments or arguments[0] not in VERBS:
+        sys.stderr.write(f"usage: python -m agents.workload.compile_cache {'|'.join(VERBS)} [NAME...]\n")
+        return 2
+    try:
+        settings = configuration.read(variables)
+        command = Command(settings, Lookup(LocalTier(settings.local), SharedTier(settings.shared)))
+        report = command.run(arguments[0], arguments[1:])
+    except (CacheError, GraphNameError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    fields = asdict(report)  # type: ignore[call-overload]  # every report is a dataclass
+    sys.stdout.write(json.dumps(fields) + "\n")
+    return 1 if fields.get("problems") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

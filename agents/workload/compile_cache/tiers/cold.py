@@ -1,0 +1,155 @@
+"""The cold tier: a model's graphs in S3, one tar file each and an index that is written last.
+
+Without its index an artifact is not there. A graph that comes back is compared with its manifest, byte by byte, before
+it is promoted.
+"""
+
+import json
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from agents.workload.compile_cache.errors import CacheError, ColdTierError, DamagedError
+from agents.workload.compile_cache.tiers import content, files, promotion
+from agents.workload.compile_cache.tiers.local import LocalTier
+from agents.workload.compile_cache.tiers.shared import SharedTier
+from fleet.compile_cache import manifest as manifests
+from fleet.compile_cache.artifact import Artifact
+from fleet.compile_cache.graph import Graph, GraphNameError, parse
+from fleet.compile_cache.manifest import Manifest, ManifestError
+
+INDEX: Final = "index.json"
+SCHEMA: Final = 1
+
+
+class Objects(Protocol):
+    """A bucket. Everything raises ColdTierError."""
+
+    def has(self, key: str) -> bool:
+        """Whether there is such an object."""
+        ...
+
+    def upload(self, path: Path, key: str) -> None:
+        """A file."""
+        ...
+
+    def download(self, key: str, path: Path) -> None:
+        """An object into a file."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ColdReport:
+    """Graphs that were moved, and that were there already."""
+
+    prefix: str
+    moved: int = 0
+    present: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ColdTier:
+    """``objects`` in S3, for the graphs of ``shared``; what is on its way lies on ``local`` disk."""
+
+    objects: Objects
+    shared: SharedTier
+    local: LocalTier
+
+    def archive(self, artifact: Artifact, graphs: Iterable[Graph]) -> ColdReport:
+        """Upload those graphs, and then the index that makes an artifact of them.
+
+        Raises:
+            CacheError: one of them is not in the shared tier, or is damaged, or S3 refuses. There is no index then.
+        """
+        graphs, moved = sorted(graphs), 0
+        with self._workshop() as place:
+            for graph in graphs:
+                key = _key(artifact, graph)
+                if self.objects.has(key):
+                    continue
+                if self.shared.fetch(graph, f"{place}/graph") is None:
+                    raise CacheError(f"{graph}: not in the shared tier, so the artifact would not be whole")
+                _pack(place / "graph", place / "graph.tar")
+                self.objects.upload(place / "graph.tar", key)
+                files.remove_tree(f"{place}/graph")
+                moved += 1
+            index = {"schema": SCHEMA, "artifact": artifact.identity, "graphs": [str(graph) for graph in graphs]}
+            (place / INDEX).write_text(json.dumps(index), encoding="utf-8")
+            self.objects.upload(place / INDEX, f"{artifact.prefix}/{INDEX}")
+        return ColdReport(artifact.prefix, moved, len(graphs) - moved)
+
+    def restore(self, artifact: Artifact) -> ColdReport:
+        """Promote the artifact's graphs that the shared tier does not have.
+
+        Raises:
+            CacheError: there is no such artifact, one of its graphs is damaged, or S3 or a disk fails.
+        """
+        with self._workshop() as place:
+            self.objects.download(f"{artifact.prefix}/{INDEX}", place / INDEX)
+            graphs = _index(place / INDEX, artifact)
+            shown = self.shared.listing()
+            missing = [graph for graph in graphs if graph not in shown]
+            for graph in missing:
+                self.objects.download(_key(artifact, graph), place / "graph.tar")
+                files.make_folder(f"{place}/graph")
+                manifest = _unpack(place / "graph.tar", place / "graph", graph)
+                staged = promotion.stage(
+                    self.shared,
+                    graph,
+                    f"{place}/graph",
+                    token=manifest.token,
+                    seconds=manifest.seconds,
+                    holder=manifest.holder,
+                )
+                promotion.publish(self.shared, staged)
+                files.remove_tree(f"{place}/graph")
+        return ColdReport(artifact.prefix, len(missing), len(graphs) - len(missing))
+
+    @contextmanager
+    def _workshop(self) -> Iterator[Path]:
+        try:
+            with tempfile.TemporaryDirectory(dir=self.local.own) as place:
+                yield Path(place)
+        except OSError as error:
+            raise CacheError(f"cold tier: {error}") from error
+
+
+def _key(artifact: Artifact, graph: Graph) -> str:
+    return f"{artifact.prefix}/{graph}.tar"
+
+
+def _pack(folder: Path, target: Path) -> None:
+    with tarfile.open(target, "w") as archive:
+        for path in sorted(folder.iterdir()):
+            archive.add(path, path.name)
+
+
+def _unpack(source: Path, folder: Path, graph: Graph) -> Manifest:
+    """The graph's files in the empty ``folder``, all of them as their manifest says."""
+    try:
+        with tarfile.open(source) as archive:
+            for member in archive:
+                if not member.isfile() or not (manifests.is_file_name(member.name) or member.name == manifests.NAME):
+                    raise DamagedError(f"{graph}: {member.name!r} in its archive is not a file of a graph")
+                archive.extract(member, folder, filter="data")
+        manifest = manifests.decode(files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
+        found = {record.name: content.measure(f"{folder}/{record.name}") for record in manifest.files}
+    except (tarfile.TarError, ManifestError, FileNotFoundError) as error:
+        raise DamagedError(f"{graph}: its archive is damaged: {error}") from error
+    if manifest.graph != graph or found != {record.name: (record.size, record.digest) for record in manifest.files}:
+        raise DamagedError(f"{graph}: its archive holds something else than was promoted")
+    return manifest
+
+
+def _index(path: Path, artifact: Artifact) -> list[Graph]:
+    try:
+        fields = json.loads(path.read_bytes())
+        if fields["schema"] != SCHEMA or fields["artifact"] != artifact.identity:
+            raise ColdTierError(f"{artifact.prefix}/{INDEX}: of another artifact, or another schema")
+        return [parse(name) for name in fields["graphs"]]
+    except (ValueError, KeyError, TypeError, GraphNameError) as error:
+        raise ColdTierError(f"{artifact.prefix}/{INDEX}: damaged: {error}") from error
