@@ -72,18 +72,17 @@ def _transfer(reading: int, writing: int | None, size: int) -> str:
 
 def _used(reading: int, size: int) -> Iterator[tuple[int, int]]:
     """Blocks of a large file that may hold something else than zeros, and how much of each."""
-    position = 0
-    while position < size:
-        start = _seek(reading, position, os.SEEK_DATA, size)
-        if start >= size:
-            return
+    start = _seek(reading, 0, os.SEEK_DATA, size)
+    while start < size:
         hole = _seek(reading, start, os.SEEK_HOLE, size)
+        following = _seek(reading, hole, os.SEEK_DATA, size)
         position = start - start % BLOCK
         while position < hole:
             end = min(position + BLOCK, size)
-            is_rest_empty = hole < end and _seek(reading, hole, os.SEEK_DATA, size) >= end
-            yield position, (hole if is_rest_empty else end) - position
+            yield position, (hole if hole < end <= following else end) - position
             position = end
+        # A block that was read to its end may hold the beginning of the next data, and more than one hole.
+        start = following if following >= position else _seek(reading, position, os.SEEK_DATA, size)
 
 
 def _seek(reading: int, position: int, whence: int, size: int) -> int:

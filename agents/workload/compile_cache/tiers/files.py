@@ -35,7 +35,8 @@ def write_new(path: str, content: bytes, *, through: bool) -> None:
     """A small new file; ``through`` waits until the disk has it. Raises OSError."""
     writing = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE)
     try:
-        write(writing, content, 0)
+        if content:
+            write(writing, content, 0)
         if through:
             os.fchmod(writing, FILE)
             os.fsync(writing)
