@@ -1,6 +1,6 @@
 """``python -m bench``: every benchmark, one after the other."""
 
-from bench import agent_memory, agent_report, synth
+from bench import agent_memory, agent_report, compile_cache_fleet, compile_cache_warm, synth
 
 
 def main() -> None:
@@ -8,6 +8,8 @@ def main() -> None:
     agent_report.run()
     agent_memory.run()
     synth.run()
+    compile_cache_warm.run()
+    compile_cache_fleet.run()
 
 
 if __name__ == "__main__":

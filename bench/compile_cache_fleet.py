@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from fleet.compile_cache.lease import Terms
-from tests.support.cache_fleet import Outcome, Plan, run
+from tests.support import cache_fleet
+from tests.support.cache_fleet import Outcome, Plan
 
 PROCESSES: Final = 64
 NODES: Final = 16
@@ -21,6 +22,13 @@ KILLS: Final = 40
 TERMS: Final = Terms(lease=6.0, skew=0.2, visible=3.0)
 LATE: Final = 1.0
 LIMIT: Final = 900.0
+
+
+def run(processes: int = PROCESSES, graphs: int = GRAPHS, kills: int = KILLS, folder: str | None = None) -> bool:
+    """Print the figures; whether the bars hold."""
+    plan = Plan(processes, NODES, graphs, TERMS, LATE, kills, LIMIT)
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        return show(plan, cache_fleet.run(Path(place), plan))
 
 
 def show(plan: Plan, outcome: Outcome) -> bool:
@@ -50,9 +58,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=KILLS)
     parser.add_argument("--folder", default=None)
     arguments = parser.parse_args()
-    plan = Plan(arguments.processes, NODES, arguments.graphs, TERMS, LATE, arguments.kills, LIMIT)
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        raise SystemExit(not show(plan, run(Path(folder), plan)))
+    raise SystemExit(not run(arguments.processes, arguments.graphs, arguments.kills, arguments.folder))
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ lease, and ten thousand items are two megabytes.
     seconds   N  what the compilation took
     reason    S  the compiler's words, of a failure
 
-A node's role needs ``dynamodb:GetItem`` and ``dynamodb:PutItem`` on the table to share what it compiles.
+A role needs ``dynamodb:GetItem`` and ``dynamodb:PutItem`` on the table to share what it compiles; on the bucket,
+``s3:GetObject`` to restore artifacts and ``s3:PutObject`` besides to archive them. Without ``s3:ListBucket`` S3 answers
+403 for an object that is not there, so a role that archives needs that too.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -104,15 +105,6 @@ class S3Objects:
             self._client.download_file(self._bucket, key, str(path), Config=_TRANSFER)
         except _ERRORS as error:
             raise self._failed(key, error) from error
-
-    def keys(self, prefix: str) -> Iterator[str]:
-        """The keys below ``prefix``. Raises ColdTierError."""
-        try:
-            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix):
-                for found in page.get("Contents", ()):
-                    yield found["Key"]
-        except _ERRORS as error:
-            raise self._failed(prefix, error) from error
 
     def _failed(self, key: str, error: Exception) -> ColdTierError:
         return ColdTierError(f"s3://{self._bucket}/{key}: {_words(error)}")

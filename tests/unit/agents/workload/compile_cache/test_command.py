@@ -53,7 +53,17 @@ def test_a_warm_up_with_a_graph_that_could_not_be_fetched_is_not_a_success(
     assert "MODULE_1" in json.loads(capsys.readouterr().out)["problems"][0]
 
 
-@pytest.mark.parametrize(("arguments", "code"), [([], 2), (["fetch"], 2), (["purge", "../x"], 1), (["promote"], 1)])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ([], 2),
+        (["fetch"], 2),
+        (["purge", "../x"], 1),
+        (["promote"], 1),
+        (["evict"], 1),
+        (["archive", "m", "r1", "2.20", "128"], 1),
+    ],
+)
 def test_a_mistake_is_one_line(
     variables: dict[str, str], capsys: pytest.CaptureFixture[str], arguments: list[str], code: int
 ) -> None:
@@ -62,6 +72,23 @@ def test_a_mistake_is_one_line(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["m", "r1", "2.20"], "not MODEL MODEL_VERSION SDK_VERSION LENGTHS"),
+        (["m", "r1", "2.20", "long"], "invalid literal"),
+        (["m", "", "2.20", "128"], "needs a model version"),
+    ],
+)
+def test_an_artifact_that_is_named_wrongly_is_one_line(
+    variables: dict[str, str], capsys: pytest.CaptureFixture[str], names: list[str], message: str
+) -> None:
+    told = variables | {"NEURON_FLEET_CACHE_BUCKET": "artifacts", "AWS_REGION": "us-east-2"}
+
+    assert main(["restore", *names], told) == 1
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
