@@ -66,12 +66,13 @@ class Lookup:
             self.sleep(min(_LOOK_AGAIN, seconds / 10))
 
     def fetch(self, graph: Graph) -> Manifest | None:
-        """From the shared tier to local disk; None when it does not show. Raises as ``SharedTier.fetch`` does."""
+        """From the shared tier to local disk; None when it does not show, or a compiler is at work on it here.
+
+        Raises as ``SharedTier.fetch`` does.
+        """
         arrived = self.local.new_folder()
         manifest = self.shared.fetch(graph, arrived)
-        if manifest is not None:
-            self.local.accept(graph, arrived)
-        return manifest
+        return manifest if manifest is not None and self.local.accept(graph, arrived) else None
 
     def _discard(self, graph: Graph) -> None:
         try:

@@ -24,16 +24,20 @@ LOG: Final = "model.log"
 _LOG_BYTES: Final = 64 * 1024
 _WORDS: Final = 300
 _ATTEMPTS: Final = 3
+_LOOK_AGAIN: Final = 1.0
 
 
-def compile_locally(local: LocalTier, graph: Graph, compile_into: Compile) -> float:
-    """Compile it; the seconds that took.
+def compile_locally(look: Lookup, graph: Graph, compile_into: Compile) -> float:
+    """Compile it, or wait for a compiler that is at work on it here; the seconds that took.
 
     Raises:
         CompilationFailedError: the compiler refused it. What its cache remembers of that is removed: it never retries.
     """
-    local.clear(graph)
-    began = time.monotonic()
+    local, began = look.local, time.monotonic()
+    while not local.clear(graph) and local.is_being_compiled(graph):
+        look.sleep(_LOOK_AGAIN)
+    if local.has(graph):
+        return time.monotonic() - began
     try:
         compile_into(local.folder(graph))
     except CompilationFailedError as error:
@@ -62,7 +66,7 @@ def compile_for_fleet(
         _said(lambda: held.finish(found.compilation or 0.0))
         return found
     try:
-        seconds = compile_locally(look.local, graph, compile_into)
+        seconds = compile_locally(look, graph, compile_into)
     except CompilationFailedError as error:
         reason = str(error)
         _said(lambda: held.fail(reason))

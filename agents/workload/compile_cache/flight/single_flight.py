@@ -104,7 +104,7 @@ class CompileCache:
                 return found
 
     def _alone(self, graph: Graph, compile_into: Compile, started: float, problem: str) -> Obtained:
-        seconds = compile_locally(self.local, graph, compile_into)
+        seconds = compile_locally(self._look, graph, compile_into)
         return Obtained(Source.UNSHARED, time.monotonic() - started, seconds, problem)
 
     def _find(self, graph: Graph, started: float) -> Obtained | None:

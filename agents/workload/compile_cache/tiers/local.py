@@ -22,8 +22,10 @@ from fleet.compile_cache.graph import Graph
 
 OWN: Final = ".neuron-fleet"
 _NETWORK: Final = SHARED | {"efs", "nfs3", "cifs", "ceph", "fuse.s3fs", "fuse.mountpoint-s3"}
-# With no compiler on the host a lock should be gone at once; this is for one that is between two steps.
-STALE_SECONDS: Final = 600
+# A lock outlives a compiler that was killed. Where no compiler runs, one this old is not of a process between two
+# steps; where others run, one this old is only believed if a compiler names the graph on its command line.
+STALE_SECONDS: Final = 60
+STALE_AMONG_OTHERS_SECONDS: Final = 600
 _PROC: Final = Path("/proc")
 
 
@@ -67,8 +69,10 @@ class LocalTier:
         """A name for a graph that is on its way here."""
         return f"{self._own}/{os.getpid()}.{self._secret}.{next(self._numbers)}"
 
-    def accept(self, graph: Graph, arrived: str) -> None:
+    def accept(self, graph: Graph, arrived: str) -> bool:
         """Show a graph that has arrived; where a compiled one is already, that one stays.
+
+        False when a compiler is at work on it here: a folder is not taken away under it.
 
         Raises:
             OSError: the disk fails.
@@ -78,11 +82,13 @@ class LocalTier:
             files.have_folder(version)
             self._versions.add(version)
         while not files.move_new(arrived, f"{version}/{graph.module}"):
-            if self.has(graph):
+            is_here, is_busy = self.has(graph), self.is_being_compiled(graph)
+            if is_here or is_busy:
                 files.remove_tree(arrived)
-                return
-            # A compilation that was interrupted or failed, or that somebody runs for nothing.
+                return is_here
+            # A compilation that was interrupted or failed.
             self.discard(graph)
+        return True
 
     def discard(self, graph: Graph) -> None:
         """Remove it: out of sight by one rename. Raises OSError."""
@@ -98,11 +104,21 @@ class LocalTier:
 
         The compiler never retries a failure that it finds in its cache, and waits for a lock for ever. Raises OSError.
         """
-        entry = read(self.folder(graph))
-        if entry is None or not self._is_in_the_way(entry.state, entry.lock):
+        state = self.state(graph)
+        if state is not State.FAILED and (state is not State.COMPILING or self.is_being_compiled(graph)):
             return False
         self.discard(graph)
         return True
+
+    def is_being_compiled(self, graph: Graph) -> bool:
+        """Whether its lock is that of a compiler which runs. Raises OSError."""
+        entry = read(self.folder(graph))
+        if entry is None or entry.state is not State.COMPILING or entry.lock is None:
+            return False
+        age, running = time.time() - entry.lock / 1e9, compiler_pids(self.proc)
+        if age <= (STALE_AMONG_OTHERS_SECONDS if running else STALE_SECONDS):
+            return True
+        return any(graph.module.encode() in self._command(pid) for pid in running)
 
     def graphs(self) -> list[Graph]:
         """Every graph that has a folder here. Raises OSError."""
@@ -130,8 +146,9 @@ class LocalTier:
         except (OSError, manifests.ManifestError):
             return False
 
-    def _is_in_the_way(self, state: State, lock: int | None) -> bool:
-        if state is State.FAILED:
-            return True
-        is_stale = lock is not None and time.time() - lock / 1e9 > STALE_SECONDS
-        return state is State.COMPILING and is_stale and not compiler_pids(self.proc)
+    def _command(self, pid: int) -> bytes:
+        try:
+            return (self.proc / str(pid) / "cmdline").read_bytes()
+        except OSError:
+            # It has ended, or is another user's.
+            return b""

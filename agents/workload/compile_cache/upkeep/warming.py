@@ -142,6 +142,6 @@ class _Version:
                 if self.known is not None or self.look.local.is_intact(graph):
                     return None
                 self.look.local.discard(graph)
-            return self.look.fetch(graph) or f"{graph}: gone since it was listed"
+            return self.look.fetch(graph) or f"{graph}: gone since it was listed, or being compiled here"
         except (DamagedError, CacheError, OSError) as error:
             return str(error)

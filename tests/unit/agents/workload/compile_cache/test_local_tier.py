@@ -9,7 +9,7 @@ import pytest
 from agents.workload.compile_cache.errors import CacheError
 from agents.workload.compile_cache.lookup import Lookup
 from agents.workload.compile_cache.tiers import promotion
-from agents.workload.compile_cache.tiers.local import OWN, STALE_SECONDS, LocalTier
+from agents.workload.compile_cache.tiers.local import OWN, STALE_AMONG_OTHERS_SECONDS, STALE_SECONDS, LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from tests.support.compiled_graphs import graph, is_whole, write
 
@@ -28,8 +28,9 @@ def tier(tmp_path: Path) -> LocalTier:
     return LocalTier(tmp_path / "cache", mounted(tmp_path, "xfs"))
 
 
-def runs_compiler(tmp_path: Path) -> None:
+def runs_compiler(tmp_path: Path, module: str) -> None:
     (tmp_path / "proc/77").mkdir()
+    (tmp_path / "proc/77/cmdline").write_text(f"neuronx-cc\0compile\0/tmp/model.{module}.hlo_module.pb\0")
     (tmp_path / "proc/77/comm").write_text("neuronx-cc\n")
 
 
@@ -67,13 +68,23 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_graph_that_arrives_replaces_an_interrupted_compilation(tier: LocalTier) -> None:
+    locked(tier, STALE_SECONDS + 5)
+    arrived = Path(tier.new_folder())
+    write(GRAPH, arrived)
+
+    assert tier.accept(GRAPH, str(arrived))
+
+    assert is_whole(GRAPH, tier.folder(GRAPH))
+    assert list((tier.root / OWN).iterdir()) == []
+
+
+def test_a_graph_that_arrives_is_not_put_under_a_compiler_that_works_on_it(tier: LocalTier) -> None:
     locked(tier, 5)
     arrived = Path(tier.new_folder())
     write(GRAPH, arrived)
 
-    tier.accept(GRAPH, str(arrived))
-
-    assert is_whole(GRAPH, tier.folder(GRAPH))
+    assert not tier.accept(GRAPH, str(arrived))
+    assert tier.is_being_compiled(GRAPH)
     assert list((tier.root / OWN).iterdir()) == []
 
 
@@ -81,7 +92,7 @@ def test_a_graph_that_arrives_twice_is_there_once(tier: LocalTier) -> None:
     for _ in range(2):
         arrived = Path(tier.new_folder())
         write(GRAPH, arrived)
-        tier.accept(GRAPH, str(arrived))
+        assert tier.accept(GRAPH, str(arrived))
 
     assert is_whole(GRAPH, tier.folder(GRAPH))
     assert tier.graphs() == [GRAPH]
@@ -96,24 +107,25 @@ def test_a_failure_that_the_compiler_remembers_is_cleared_for_a_retry(tier: Loca
     assert tier.state(GRAPH) is None
 
 
-def test_the_lock_of_a_dead_compiler_is_cleared(tier: LocalTier) -> None:
-    locked(tier, STALE_SECONDS + 60)
+@pytest.mark.parametrize(
+    ("seconds", "compiler", "is_dead"),
+    [
+        (STALE_SECONDS - 20, None, False),
+        (STALE_SECONDS + 20, None, True),
+        (STALE_SECONDS + 20, "MODULE_2+abcd1234", False),
+        (STALE_AMONG_OTHERS_SECONDS + 20, "MODULE_2+abcd1234", True),
+        (STALE_AMONG_OTHERS_SECONDS + 20, "MODULE_1+abcd1234", False),
+    ],
+)
+def test_a_lock_is_cleared_when_no_compiler_can_hold_it(
+    tier: LocalTier, tmp_path: Path, seconds: float, compiler: str | None, is_dead: bool
+) -> None:
+    locked(tier, seconds)
+    if compiler is not None:
+        runs_compiler(tmp_path, compiler)
 
-    assert tier.clear(GRAPH)
-    assert tier.state(GRAPH) is None
-
-
-def test_a_fresh_lock_is_left_alone(tier: LocalTier) -> None:
-    locked(tier, STALE_SECONDS - 60)
-
-    assert not tier.clear(GRAPH)
-
-
-def test_a_lock_is_left_alone_while_a_compiler_runs(tier: LocalTier, tmp_path: Path) -> None:
-    locked(tier, STALE_SECONDS + 60)
-    runs_compiler(tmp_path)
-
-    assert not tier.clear(GRAPH)
+    assert tier.clear(GRAPH) is is_dead
+    assert (tier.state(GRAPH) is None) is is_dead
 
 
 def test_a_compiled_graph_is_never_cleared(tier: LocalTier) -> None:

@@ -182,6 +182,22 @@ def test_an_interrupted_compilation_gives_the_lease_back(fleet: Fleet) -> None:
     assert (fleet.row.state, fleet.row.failures) == (State.FREE, 0)
 
 
+def test_a_compiler_that_is_at_work_on_the_graph_here_is_waited_for(fleet: Fleet) -> None:
+    node = fleet.node("one")
+    lock = node.local.folder(GRAPH) / "model.hlo_module.pb.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+
+    def end(_seconds: float) -> None:
+        write(GRAPH, node.local.folder(GRAPH))
+        lock.unlink()
+
+    node.sleep = end
+
+    assert node.obtain(GRAPH, never).source is Source.COMPILED
+    assert fleet.shared.find(GRAPH) is not None
+
+
 def test_a_lease_table_that_is_down_costs_the_sharing_and_not_the_job(fleet: Fleet) -> None:
     fleet.table.is_down = True
 
