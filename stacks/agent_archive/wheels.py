@@ -18,8 +18,8 @@ from typing import Final
 from stacks.agent_archive.archive import AgentArchiveError, zipped
 
 LOCK: Final = "requirements.lock"
-# What the sinks call, and what credentials by web identity or an assumed role need.
-SERVICES: Final = frozenset({"cloudwatch", "logs", "sts"})
+# What the sinks and the compile cache call, and what credentials by web identity or an assumed role need.
+SERVICES: Final = frozenset({"cloudwatch", "dynamodb", "logs", "s3", "sts"})
 _DATA: Final = "botocore/data/"
 _BUILD: Final = "1agent"
 _WHEEL: Final = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(-\d[^-]*)?-[^-]+-[^-]+-[^-]+\.whl")

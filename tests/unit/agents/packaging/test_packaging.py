@@ -72,7 +72,7 @@ def test_the_agent_imports_only_what_it_installs() -> None:
     ] == []
 
 
-def test_botocore_keeps_every_service_that_a_sink_calls() -> None:
+def test_botocore_keeps_every_service_that_the_code_on_a_node_calls() -> None:
     called = set()
     for path in (ROOT / "agents").rglob("*.py"):
         called |= set(re.findall(r'client\((?:[\w.]+, *)?"([\w-]+)"', path.read_text()))
