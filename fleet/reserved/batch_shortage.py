@@ -10,9 +10,10 @@ from typing import Final
 from fleet.reserved.observed import Batch, Job, Seen
 from fleet.reserved.place import Place
 from fleet.reserved.shortage import NOTHING, Shortage, one_line
-from fleet.reserved.standing import GRACE
+from fleet.reserved.standing import GRACE, is_awaited
 
-_BLOCKED: Final = ("CAPACITY:", "MISCONFIGURATION:", "UNDETERMINED")
+_WRONG: Final = "MISCONFIGURATION:"
+_BLOCKED: Final = ("CAPACITY:", _WRONG, "UNDETERMINED")
 # The job is wrong, not the fleet.
 _OF_THE_JOB: Final = ("MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE", "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT")
 # How long a job may wait, while Batch wants more nodes than run, before silence is no excuse.
@@ -34,6 +35,8 @@ def batch_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
     if batch.state == "DISABLED":
         return _disabled(place, batch)
     blocked = next((job for job in batch.waiting if job.words.startswith(_BLOCKED)), None)
+    if is_awaited(place, seen, now) and (blocked is None or not blocked.words.startswith(_WRONG)):
+        return NOTHING
     if blocked is not None:
         return _blocked(place, blocked, running)
     return _silent(place, seen, batch, now)

@@ -11,9 +11,7 @@ from fleet.reserved.batch_shortage import demand
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
 from fleet.reserved.shortage import NOTHING, Shortage, one_line
-from fleet.reserved.standing import GRACE, Standing, fits, standing, was_just_deployed
-
-_AHEAD = frozenset({Standing.COMING, Standing.ARRIVING})
+from fleet.reserved.standing import AHEAD, GRACE, Standing, fits, standing, was_just_deployed
 
 
 def reservation_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
@@ -26,7 +24,7 @@ def reservation_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
     if lacking <= 0:
         return _beside(usable, outside)
     newest_first = sorted(seen.reservations, key=_age, reverse=True)
-    ahead = [r for r in newest_first if fits(r, place) and standing(r, now) in _AHEAD]
+    ahead = [r for r in newest_first if fits(r, place) and standing(r, now) in AHEAD]
     lacking -= sum(r.total for r in ahead)
     if lacking <= 0:
         return _ahead(ahead[0], now)

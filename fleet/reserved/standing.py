@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from fleet.blocks.life import JOBS_END
-from fleet.reserved.observed import Reservation
+from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
 
 # How long something may be on its way before it counts as missing: a node boots, EC2 provides a reservation.
@@ -29,6 +29,10 @@ class Standing(StrEnum):
     LATE = "late"
     OVER = "over"
     GONE = "gone"
+
+
+# Bought or asked for, and not there yet.
+AHEAD: Final = frozenset({Standing.COMING, Standing.ARRIVING})
 
 
 def standing(reservation: Reservation, now: datetime) -> Standing:
@@ -56,6 +60,25 @@ def fits(reservation: Reservation, place: Place) -> bool:
 def takes_work(reservation: Reservation, now: datetime) -> bool:
     """Whether what lies idle in it could be used: a block's last minutes are for letting go of its nodes."""
     return not (reservation.is_block and reservation.ends_at is not None and now >= reservation.ends_at - JOBS_END)
+
+
+def is_awaited(place: Place, seen: Seen, now: datetime) -> bool:
+    """Whether the fleet's reservation is on its way, or has come so lately that its nodes are still to be launched.
+
+    Whoever submits a job for a Capacity Block before its start hears from Batch that there is no capacity, and that is
+    so by plan.
+    """
+    fitting = [each for each in seen.reservations if fits(each, place)]
+    usable = [each for each in fitting if standing(each, now) is Standing.USABLE]
+    settled = [each for each in usable if not _has_just_begun(each, now)]
+    if sum(each.total for each in settled) >= place.nodes:
+        return False
+    return len(settled) < len(usable) or any(standing(each, now) in AHEAD for each in fitting)
+
+
+def _has_just_begun(reservation: Reservation, now: datetime) -> bool:
+    begun = reservation.starts_at or reservation.created_at
+    return begun is not None and now - begun < GRACE
 
 
 def was_just_deployed(place: Place, now: datetime) -> bool:

@@ -8,7 +8,20 @@ from fleet.fleet_spec import MarketKind
 from fleet.reserved.batch_shortage import batch_shortage
 from fleet.reserved.group_shortage import group_shortage
 from fleet.reserved.observed import Activity, Seen
-from tests.support.watched_capacity import LONG_AGO, NOW, batch, block_place, endpoint, group, job, nodes, on_demand
+from tests.support.watched_capacity import (
+    LONG_AGO,
+    NOW,
+    batch,
+    block,
+    block_place,
+    endpoint,
+    group,
+    job,
+    named,
+    nodes,
+    on_demand,
+    reservation,
+)
 
 NO_CAPACITY = (
     "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - Service cannot fulfill the capacity requested for instance type "
@@ -173,3 +186,33 @@ def test_spot_and_on_demand_are_advised_differently() -> None:
 
     assert "buy on demand" in str(group_shortage(endpoint(market=MarketKind.SPOT), seen, NOW).action)
     assert "reserve" in str(group_shortage(endpoint(), seen, NOW).action)
+
+
+@pytest.mark.parametrize("words", [NO_CAPACITY, "UNDETERMINED", ""])
+def test_a_job_that_waits_for_a_block_to_start_misses_nothing_until_its_nodes_had_time_to_be_launched(
+    words: str,
+) -> None:
+    waits = batch(job(words, count=8, waits=timedelta(hours=3)), desired_vcpus=8 * 192)
+
+    def missing(starts_in: timedelta, state: str) -> int:
+        delivered = block(state=state, starts_at=NOW + starts_in, available=8)
+        return batch_shortage(block_place(), Seen((delivered,), batch=waits), NOW).nodes
+
+    assert missing(timedelta(days=2), "scheduled") == 0
+    assert missing(-14 * MINUTE, "active") == 0
+    assert missing(-15 * MINUTE, "active") == 8
+
+
+def test_what_is_wrong_with_a_fleet_is_told_before_its_block_starts() -> None:
+    words = "MISCONFIGURATION:SERVICE_ROLE_PERMISSIONS - The service role may not launch"
+    later = block(state="scheduled", starts_at=NOW + timedelta(hours=3))
+
+    lacks = batch_shortage(block_place(), Seen((later,), batch=batch(job(words, count=8))), NOW)
+
+    assert (lacks.nodes, lacks.reason) == (8, f"Batch says of job job-1: {words}")
+
+
+def test_a_second_reservation_on_its_way_does_not_excuse_a_first_that_is_whole() -> None:
+    both = (reservation(), reservation(reservation_id="cr-2", state="pending", created_at=NOW))
+
+    assert batch_shortage(named(), Seen(both, batch=batch(job(NO_CAPACITY))), NOW).nodes == 16
