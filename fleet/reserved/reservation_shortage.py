@@ -73,12 +73,18 @@ def _smaller(place: Place, seen: Seen, total: int, lacking: int, now: datetime) 
 
 
 def _unusable(place: Place, seen: Seen, newest_first: list[Reservation], lacking: int, now: datetime) -> Shortage:
-    strangers = [r for r in newest_first if not fits(r, place)]
     of_the_fleet = next((r for r in newest_first if fits(r, place)), None)
     if of_the_fleet is None:
-        return _misplaced(place, strangers[0], lacking)
+        # Of its own there may be one of the type or zone that the fleet had before: its stack says what became of this.
+        return (
+            _absent(place, seen, lacking, now)
+            if place.reservation_stack
+            else _misplaced(place, newest_first[0], lacking)
+        )
     name, state = _name(of_the_fleet), standing(of_the_fleet, now)
     if state is Standing.OVER:
+        if place.reservation_stack and not _is_over(place, now):
+            return _not_prolonged(place, seen, of_the_fleet, lacking, now)
         return _over(place, seen, of_the_fleet)
     if state is Standing.LATE:
         return Shortage(
@@ -102,23 +108,44 @@ def _misplaced(place: Place, stranger: Reservation, lacking: int) -> Shortage:
 
 def _over(place: Place, seen: Seen, reservation: Reservation) -> Shortage:
     # It ended as planned: something is missing only once somebody wants it. A scaling group says so itself.
-    ended = f" at {_utc(reservation.ends_at)}" if reservation.ends_at else ""
-    return Shortage(
-        demand(place, seen),
-        f"{_name(reservation)} ended{ended}",
-        "buy the next block and deploy its reservation_id and ends_at, or take the fleet out of the file"
-        if place.is_block
-        else "deploy another end_date or reservation, or take the fleet out of the file",
-    )
+    return Shortage(demand(place, seen), _ended(reservation), _next(place))
+
+
+def _not_prolonged(place: Place, seen: Seen, reservation: Reservation, lacking: int, now: datetime) -> Shortage:
+    failure = seen.stack.failure if seen.stack else ""
+    why = f": {one_line(failure)}" if failure else ""
+    reason = f"{_ended(reservation)}, and the fleet's file wants it for longer{why}"
+    is_excused = not why and was_just_deployed(place, now)
+    return Shortage(0, reason) if is_excused else Shortage(lacking, reason, _next(place))
+
+
+def _ended(reservation: Reservation) -> str:
+    return f"{_name(reservation)} ended{f' at {_utc(reservation.ends_at)}' if reservation.ends_at else ''}"
+
+
+def _is_over(place: Place, now: datetime) -> bool:
+    return place.ends_at is not None and now >= place.ends_at
+
+
+def _next(place: Place) -> str:
+    if place.is_block:
+        return "buy the next block and deploy its reservation_id and ends_at, or take the fleet out of the file"
+    if place.reservation_stack:
+        # CloudFormation can prolong no reservation that has expired.
+        return (
+            f"delete stack {place.reservation_stack}, then deploy it with another end_date, or take the fleet out of the "
+            "file"
+        )
+    return "deploy another reservation, or take the fleet out of the file"
 
 
 def _absent(place: Place, seen: Seen, lacking: int, now: datetime) -> Shortage:
-    if place.reservation_stack:
-        return _not_created(place, seen, lacking, now)
-    if place.ends_at is not None and now >= place.ends_at:
+    if place.ends_at is not None and _is_over(place, now):
         # EC2 stops to show what is long over.
         kind = "the Capacity Block" if place.is_block else "the reservation"
-        return Shortage(demand(place, seen), f"{kind} ended at {_utc(place.ends_at)}", "name the next one and deploy")
+        return Shortage(demand(place, seen), f"{kind} ended at {_utc(place.ends_at)}", _next(place))
+    if place.reservation_stack:
+        return _not_created(place, seen, lacking, now)
     if place.resource_group:
         return Shortage(
             lacking,

@@ -12,7 +12,7 @@ from typing import Final
 from fleet.reserved.assessment import Assessment, assess, vcpus_to_keep
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
-from fleet.reserved.standing import Standing, standing
+from fleet.reserved.standing import Standing, fits, standing
 from lambdas.capacity_watch.ports import World
 
 # Side by side, because AWS may keep one fleet's call waiting until it times out.
@@ -67,7 +67,7 @@ def _see(world: World, place: Place, now: datetime) -> Seen:
     )
     if place.reservation_stack is None:
         return seen
-    held = sum(each.total for each in seen.reservations if standing(each, now) is Standing.USABLE)
+    held = sum(r.total for r in seen.reservations if fits(r, place) and standing(r, now) is Standing.USABLE)
     return seen if held >= place.nodes else replace(seen, stack=world.stacks.of(place))
 
 

@@ -244,3 +244,39 @@ def test_the_newest_of_several_ended_reservations_gives_the_reason() -> None:
     new = replace(reservation(reservation_id="cr-new", state="cancelled"), created_at=NOW - MINUTE)
 
     assert reservation_shortage(place(), Seen((old, new)), NOW).reason == "reservation cr-new is cancelled"
+
+
+def test_a_reservation_made_here_that_ec2_forgot_after_its_end_is_over_all_the_same() -> None:
+    fleet = place(ends_at=NOW - timedelta(days=1))
+    seen = Seen(batch=batch(), stack=Stack(exists=True))
+
+    lacks = reservation_shortage(fleet, seen, NOW)
+
+    assert (lacks.nodes, lacks.reason) == (0, "the reservation ended at 2026-11-20 10:03 UTC")
+    assert lacks.action == (
+        "delete stack neuron-fleet-prod-reservation-pretrain, then deploy it with another end_date, or take the fleet "
+        "out of the file"
+    )
+
+
+def test_a_reservation_that_ended_before_the_file_prolonged_it_is_missing() -> None:
+    ended = Seen((reservation(state="expired", ends_at=NOW - timedelta(hours=1)),), stack=Stack(exists=True))
+    refused = replace(ended, stack=Stack(exists=True, failure="it has expired"))
+    longer = place(ends_at=NOW + timedelta(days=1))
+    new = replace(longer, deployed_at=NOW - MINUTE)
+
+    assert [reservation_shortage(fleet, ended, NOW).nodes for fleet in (longer, new)] == [16, 0]
+    lacks = reservation_shortage(new, refused, NOW)
+    assert (lacks.nodes, lacks.reason) == (
+        16,
+        "reservation cr-1 ended at 2026-11-21 09:03 UTC, and the fleet's file wants it for longer: it has expired",
+    )
+
+
+def test_a_fleet_of_another_type_hears_why_its_new_reservation_could_not_be_made_while_the_old_one_stays() -> None:
+    changed = place(instance_type="trn2.48xlarge")
+    seen = Seen((reservation(available=16),), stack=Stack(exists=True, failure=ICE))
+
+    lacks = reservation_shortage(changed, seen, NOW)
+
+    assert (lacks.nodes, lacks.reason) == (16, f"the reservation could not be made: {ICE}")

@@ -162,12 +162,13 @@ def test_a_block_and_a_named_reservation_join_nothing_and_a_block_is_not_scaled(
 
 
 def test_cloudformation_is_asked_only_about_a_reservation_that_is_lacking(deploy: Deploy) -> None:
-    account = Account(held={"whole": (reservation(),), "short": (reservation(total=12),)})
-    deployed = deploy(account, place(fleet="whole"), place(fleet="short"))
+    account = Account(held={"whole": (reservation(),), "short": (reservation(total=12),), "changed": (reservation(),)})
+    changed = place(fleet="changed", instance_type="trn1n.32xlarge")
+    deployed = deploy(account, place(fleet="whole"), place(fleet="short"), changed)
 
     deployed.invoke()
 
-    assert account.stacks_asked == ["short"]
+    assert sorted(account.stacks_asked) == ["changed", "short"]
 
 
 def test_a_scaling_group_without_capacity_is_quoted(deploy: Deploy) -> None:
