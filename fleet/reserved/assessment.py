@@ -1,9 +1,10 @@
 """What is said of a fleet's capacity each minute."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from fleet.instances import Price, instance_type
+from fleet.instances import Price, UnknownInstanceTypeError, instance_type
 from fleet.prices import price_for
 from fleet.reserved.batch_shortage import batch_shortage
 from fleet.reserved.group_shortage import group_shortage
@@ -19,7 +20,8 @@ class Assessment:
     """What is not known, or has no meaning for the fleet's market, is None and never zero.
 
     ``reserved`` counts what is paid for, ``unused`` what of it could be used and is not, ``missing`` the nodes that
-    the fleet should be able to have and cannot get. ``unused_usd_per_hour`` is None without a known price.
+    the fleet should be able to have and cannot get. ``unused_usd_per_hour`` is None without a known price; ``price`` is
+    the one that it was counted at, None as well where types of several prices lie idle.
     """
 
     missing: int
@@ -39,23 +41,43 @@ def assess(place: Place, seen: Seen, now: datetime) -> Assessment:
     lacks = worst(
         reservation_shortage(place, seen, now), batch_shortage(place, seen, now), group_shortage(place, seen, now)
     )
-    price = price_for(instance_type(place.instance_type), place.region, place.market)
     if not place.is_reserved:
-        return Assessment(lacks.nodes, lacks.reason, lacks.action, price=price)
-    active = [r for r in seen.reservations if standing(r, now) is Standing.USABLE]
-    unused = sum(r.available for r in active if takes_work(r, now))
+        return Assessment(lacks.nodes, lacks.reason, lacks.action, price=_price(place, place.instance_type))
+    active = [r for r in seen.reservations if _is_the_fleets(r, place) and standing(r, now) is Standing.USABLE]
+    idle = [r for r in active if takes_work(r, now) and r.available]
+    # Mostly the fleet's type; another one lies idle when the fleet's file names the wrong reservation, or a new type.
+    prices = {name: _price(place, name) for name in {r.instance_type for r in idle} or {place.instance_type}}
     return Assessment(
         missing=lacks.nodes,
         reason=lacks.reason,
         action=lacks.action,
         reserved=sum(r.total for r in active),
         used=sum(r.total - r.available for r in active),
-        unused=unused,
+        unused=sum(r.available for r in idle),
         block_minutes_left=_block_minutes_left(active, now),
         ends_at=_ends_at(place, active),
-        price=price,
-        unused_usd_per_hour=None if price is None else unused * price.usd_per_hour,
+        price=next(iter(prices.values())) if len(prices) == 1 else None,
+        unused_usd_per_hour=_usd_per_hour(idle, prices),
     )
+
+
+def _price(place: Place, type_name: str) -> Price | None:
+    try:
+        return price_for(instance_type(type_name), place.region, place.market)
+    except UnknownInstanceTypeError:
+        return None
+
+
+def _usd_per_hour(idle: Iterable[Reservation], prices: Mapping[str, Price | None]) -> float | None:
+    known = {name: price.usd_per_hour for name, price in prices.items() if price is not None}
+    if len(known) < len(prices):
+        return None
+    return sum(r.available * known[r.instance_type] for r in idle)
+
+
+def _is_the_fleets(reservation: Reservation, place: Place) -> bool:
+    # Those of a group that somebody else made may be other fleets'.
+    return place.resource_group is None or fits(reservation, place)
 
 
 def vcpus_to_keep(place: Place, seen: Seen, now: datetime) -> int | None:

@@ -133,8 +133,8 @@ def _next(place: Place) -> str:
     if place.reservation_stack:
         # CloudFormation can prolong no reservation that has expired.
         return (
-            f"delete stack {place.reservation_stack}, then deploy it with another end_date, or take the fleet out of the "
-            "file"
+            f"delete stack {place.reservation_stack}, then deploy it with another end_date, or take the fleet out of "
+            "the file"
         )
     return "deploy another reservation, or take the fleet out of the file"
 

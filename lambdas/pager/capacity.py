@@ -91,11 +91,13 @@ def money(capacity: Capacity) -> str | None:
     seen = capacity.newest
     if not seen.unused:
         return None
-    if seen.unused_usd_per_hour is None or seen.price is None:
+    if seen.unused_usd_per_hour is None:
         return f"{seen.unused} instances unused, at a price that is not known"
     text = f"${seen.unused_usd_per_hour:,.2f} an hour unused"
     if capacity.usd_since is not None and capacity.began is not None:
         text += f", ${capacity.usd_since:,.2f} since {capacity.began.astimezone(UTC):%Y-%m-%d %H:%M UTC}"
+    if seen.price is None:
+        return text
     price = seen.price
     source = price.source.partition(" (")[0]
     return f"{text} (${price.usd_per_hour:,.2f} per node-hour, {price.kind}, {source}, as of {price.as_of})"

@@ -59,6 +59,49 @@ def test_a_reservation_in_another_zone_is_paid_for_and_of_no_use() -> None:
     assert (said.reserved, said.unused, said.missing) == (16, 16, 16)
 
 
+def test_what_lies_idle_of_another_type_is_counted_at_the_price_of_that_type() -> None:
+    wrong = reservation(instance_type="trn1.2xlarge", available=16)
+
+    said = assess(named(), Seen((wrong,)), NOW)
+
+    # trn1.2xlarge is 1.34375 $/h: 16 x 1.34375.
+    assert said.unused_usd_per_hour == pytest.approx(21.50)
+    assert said.price is not None
+    assert said.price.usd_per_hour == pytest.approx(1.34375)
+
+
+def test_idle_instances_of_two_types_have_dollars_and_no_one_price() -> None:
+    idle = (reservation(available=2), reservation(reservation_id="cr-2", instance_type="trn1.2xlarge", available=4))
+
+    said = assess(place(), Seen(idle), NOW)
+
+    # 2 x 21.50 + 4 x 1.34375 = 43 + 5.375
+    assert (said.unused, said.price) == (6, None)
+    assert said.unused_usd_per_hour == pytest.approx(48.375)
+
+
+def test_idle_instances_of_a_type_that_nobody_knows_are_counted_and_their_dollars_are_absent() -> None:
+    idle = (reservation(available=2), reservation(reservation_id="cr-2", instance_type="m7i.large", available=4))
+
+    said = assess(place(), Seen(idle), NOW)
+
+    assert (said.unused, said.price, said.unused_usd_per_hour) == (6, None, None)
+
+
+def test_of_a_group_that_fleets_share_only_what_the_fleet_can_use_is_its_own() -> None:
+    fleet = named(reservation_id=None, resource_group="arn:aws:resource-groups:us-east-2:111122223333:group/all")
+    others = (
+        reservation(reservation_id="cr-2", instance_type="inf2.xlarge", total=10, available=10),
+        reservation(reservation_id="cr-3", zone="us-east-2a", total=4, available=4),
+    )
+
+    said = assess(fleet, Seen((reservation(available=3), *others)), NOW)
+
+    assert (said.reserved, said.used, said.unused) == (16, 13, 3)
+    # 3 x 21.50
+    assert said.unused_usd_per_hour == pytest.approx(64.50)
+
+
 def test_a_fleet_that_reserved_nothing_has_no_figures_of_reservations() -> None:
     said = assess(on_demand(), Seen(batch=batch()), NOW)
 

@@ -117,6 +117,15 @@ def test_unused_instances_without_a_price_are_still_counted() -> None:
     assert "*Money:* 3 instances unused, at a price that is not known" in text(ticket(event, key="ReservationUnused"))
 
 
+def test_unused_instances_of_several_prices_have_dollars_and_name_no_price() -> None:
+    event = capacity_event(1, used=10, unused=6, unused_usd_per_hour=48.375)
+    del event["price"]
+
+    told = text(ticket(event, key="ReservationUnused"))
+
+    assert "*Money:* $48.38 an hour unused, $0.81 since 2026-11-21 03:40 UTC\n" in told
+
+
 def test_a_minute_that_was_written_twice_costs_once() -> None:
     unused = {"used": 13, "unused": 3, "unused_usd_per_hour": 60.0}
 
