@@ -69,7 +69,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     problems = [problem for look in looks for problem in look.problems]
     for problem in problems:
         log.error("not done", problem=problem)
-    emit(CAPACITY_WATCH_PROBLEMS, len(problems), _settings().environment)
+    if len(looks) == len(_settings().fleets):
+        # A look at one fleet, or at none, says nothing of the others: it must not count as a minute without problems.
+        emit(CAPACITY_WATCH_PROBLEMS, len(problems), _settings().environment)
     return {"looked_at": [look.place.fleet for look in looks], "problems": problems}
 
 

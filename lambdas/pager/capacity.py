@@ -34,12 +34,18 @@ class Capacity:
 
 
 def collect(events: Iterable[CapacityEvent], alarm_key: str) -> Capacity | None:
-    """What ``events`` say about the alarm, in whatever order they come; None when there are none."""
-    newest_first = sorted({event.minute: event for event in events}.values(), key=lambda e: e.minute, reverse=True)
+    """What ``events`` say about the alarm, newest first as they were asked for; None when there are none."""
+    every = list(events)
+    last_looks: dict[datetime, CapacityEvent] = {}
+    for event in every:
+        # The watch looks more than once in a minute in which something happens.
+        last_looks.setdefault(event.minute, event)
+    newest_first = sorted(last_looks.values(), key=lambda e: e.minute, reverse=True)
     if not newest_first:
         return None
     if alarm_key == SPOT_INTERRUPTION:
-        telling = _telling(newest_first)
+        # Of all looks: the one that the warning caused may be the only one that names the instances.
+        telling = _telling([event for event in every if event.interrupted] or newest_first)
         return Capacity(newest_first[0], telling.reason, telling.action)
     breaches = _BREACHES.get(alarm_key)
     if breaches is None:

@@ -155,3 +155,5 @@ class CapacityEvent(_In):
     reservations: tuple[SeenReservation, ...] = ()
     price: Price | None = None
     unused_usd_per_hour: float | None = None
+    interrupted: tuple[str, ...] = ()
+    """Instances that EC2 said lately that it takes back; ``reason`` names them."""

@@ -104,3 +104,16 @@ def test_a_blocked_queue_and_a_failed_launch_make_only_their_fleet_be_looked_at(
 
     assert deployed.invoke(blocked)["looked_at"] == ["a"]
     assert deployed.invoke(failed)["looked_at"] == ["chat"]
+
+
+@pytest.mark.parametrize("instance_id", ["i-1", "i-3"])
+def test_a_look_at_one_fleet_or_none_is_no_minute_without_problems(deploy: Deploy, instance_id: str) -> None:
+    account = spot_account()
+    del account.scaling["other"]
+    deployed = deploy(account, *spot_fleets())
+
+    deployed.invoke()
+    assert deployed.problems == 1
+    deployed.invoke(warning(instance_id))
+
+    assert not [line for line in deployed.written if "CapacityWatchProblems" in line]

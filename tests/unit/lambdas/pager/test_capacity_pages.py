@@ -174,6 +174,24 @@ def test_a_spot_interruption_tells_what_ec2_takes_back() -> None:
     assert f"*Why:* {reason}" in text(ticket(*events, key="SpotInterruption"))
 
 
+def test_a_spot_interruption_is_told_by_the_one_look_that_the_warning_caused() -> None:
+    reason = "EC2 takes back i-0aa1 (Spot)"
+    later = capacity_event(1, market="spot", missing=1, reason="Auto Scaling says: no Spot capacity")
+    # Newest first, as the log answers. The clock's own look of that minute came before, and knew nothing.
+    events = [later, capacity_event(2, market="spot", reason=reason, interrupted=["i-0aa1"]), capacity_event(2)]
+
+    assert f"*Why:* {reason}\n" in text(ticket(*events, key="SpotInterruption"))
+
+
+def test_of_two_looks_in_a_minute_the_last_one_counts() -> None:
+    last = capacity_event(1, **NOTHING, reason="reservation cr-0aa1 is failed")
+
+    told = text(ticket(last, capacity_event(1, **{**NOTHING, "missing": 0})))
+
+    assert "16 missing" in told
+    assert "*Why:* reservation cr-0aa1 is failed" in told
+
+
 def test_the_capacity_log_and_not_the_nodes_log_is_asked() -> None:
     pager = ticket(capacity_event(1, **NOTHING))
 
