@@ -72,7 +72,7 @@ def _usd_per_hour(idle: Iterable[Reservation], prices: Mapping[str, Price | None
     known = {name: price.usd_per_hour for name, price in prices.items() if price is not None}
     if len(known) < len(prices):
         return None
-    return sum(r.available * known[r.instance_type] for r in idle)
+    return sum((r.available * known[r.instance_type] for r in idle), 0.0)
 
 
 def _is_the_fleets(reservation: Reservation, place: Place) -> bool:

@@ -57,13 +57,14 @@ def post_mortem(request: Request, block: Block, paid: Sequence[Offering], nodes:
     if not account.fee_usd:
         return _unpriced(request, block, account)
     used = "not measured" if account.utilization_percent is None else f"{account.utilization_percent:.1f} %"
-    subject = f"{block.fleet}: Capacity Block {block.reservation_id} is over; ${account.wasted_usd:,.2f} were wasted"
+    over = f"{block.fleet}: Capacity Block {block.reservation_id} is over"
+    subject = over if account.wasted_usd is None else f"{over}; ${account.wasted_usd:,.2f} were wasted"
     body = (
         f"Paid: ${account.fee_usd:,.2f}, ${account.usd_per_instance_hour:.2f} an instance-hour\n"
         f"Measured: {account.measured_percent:.1f} % of its instance-minutes\n"
         f"Jobs ran in {account.running_percent:.1f} % of them\n"
         f"Utilization while jobs ran: {used}\n"
-        f"Wasted: ${account.wasted_usd:,.2f}; not measured: ${account.unmeasured_usd:,.2f}"
+        f"Wasted: {_wasted(account)}; not measured: ${account.unmeasured_usd:,.2f}"
     )
     return subject, body
 
@@ -78,9 +79,13 @@ def _unpriced(request: Request, block: Block, account: PostMortem) -> Text:
         f"Measured: {account.measured_percent:.1f} % of its instance-minutes\n"
         f"Jobs ran in {account.running_percent:.1f} % of them\n"
         f"Utilization while jobs ran: {used}\n"
-        f"Wasted, at the price that the agents know: ${account.wasted_usd:,.2f}"
+        f"Wasted, at the price that the agents know: {_wasted(account)}"
     )
     return subject, body
+
+
+def _wasted(account: PostMortem) -> str:
+    return "not known, the agents have no price" if account.wasted_usd is None else f"${account.wasted_usd:,.2f}"
 
 
 def _utc(moment: datetime) -> str:

@@ -18,9 +18,10 @@ ROW_LIMIT: Final = 1000
 _UNFINISHED: Final = frozenset({"Scheduled", "Running", "Unknown"})
 # A minute that was sent twice counts once: first one row for each minute, then the sums.
 _QUERY: Final = """filter fleet = "{fleet}"
-| stats max(coalesce(tensor_engine_utilization, neuron_core_utilization)) as used, max(wasted_usd_per_hour) as waste
-  by node, state, boot_id, seq
-| stats count(*) as minutes, avg(used) as utilization, sum(waste) as wasted by node, state
+| stats max(coalesce(tensor_engine_utilization, neuron_core_utilization)) as used, max(wasted_usd_per_hour) as waste,
+  max(cost_usd_per_hour) as cost by node, state, boot_id, seq
+| stats count(*) as minutes, avg(used) as utilization, sum(waste) as wasted, sum(cost) as counted
+  by node, state
 | limit {limit}"""
 
 
@@ -83,4 +84,5 @@ def _node(name: str, states: Iterable[Mapping[str, str]]) -> NodeMinutes:
         utilization_percent=float(utilization) if utilization else None,
         # Dollars an hour, a minute each.
         wasted_usd=sum(float(row.get("wasted") or 0.0) for row in seen.values()) / 60,
+        counted_usd=sum(float(row.get("counted") or 0.0) for row in seen.values()) / 60,
     )

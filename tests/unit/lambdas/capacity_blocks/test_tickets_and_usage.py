@@ -9,11 +9,14 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
+from fleet.blocks.life import Block
 from fleet.blocks.post_mortem import NodeMinutes
+from lambdas.capacity_blocks import reports
 from lambdas.capacity_blocks.ports import UsageError
 from lambdas.capacity_blocks.tickets import Tickets
 from lambdas.capacity_blocks.usage import NodeLogUsage
 from lambdas.pager.model import Notice
+from tests.support import block_world
 from tests.support.aws_fakes import FakeTicker, client_error
 from tests.support.block_world import BEGIN
 
@@ -75,17 +78,25 @@ def test_a_ticket_that_the_topic_does_not_take_is_an_error(stubbed: Callable[[st
 
 def test_the_minutes_of_a_node_are_added_up_by_state() -> None:
     rows = [
-        {"node": "i-1", "state": "RUNNING", "minutes": "600", "utilization": "41.5", "wasted": "1200"},
-        {"node": "i-1", "state": "NO_JOB", "minutes": "60", "wasted": "2400"},
-        {"node": "i-1", "state": "BLIND", "minutes": "30", "wasted": "9999"},
+        {
+            "node": "i-1",
+            "state": "RUNNING",
+            "minutes": "600",
+            "utilization": "41.5",
+            "wasted": "1200",
+            "counted": "12000",
+        },
+        {"node": "i-1", "state": "NO_JOB", "minutes": "60", "wasted": "2400", "counted": "2400"},
+        {"node": "i-1", "state": "BLIND", "minutes": "30", "wasted": "9999", "counted": "9999"},
         {"node": "i-2", "state": "NO_JOB", "minutes": "10"},
     ]
     logs = Insights(rows, polls=3)
 
     found = NodeLogUsage(logs, "/neuron-fleet/prod/nodes", FakeTicker()).minutes("frontier", BEGIN, END)
 
-    # 1,200 and 2,400 dollars an hour, summed over minutes: 3,600 / 60 dollars. The blind half hour was not measured.
-    assert found == (NodeMinutes("i-1", 660, 600, 41.5, 60.0), NodeMinutes("i-2", 10, 0, None, 0.0))
+    # 1,200 and 2,400 dollars an hour, summed over minutes: 3,600 / 60 dollars of 14,400 / 60. The blind half hour was
+    # not measured.
+    assert found == (NodeMinutes("i-1", 660, 600, 41.5, 60.0, 240.0), NodeMinutes("i-2", 10, 0, None, 0.0, 0.0))
     (query,) = logs.queries
     assert (query["startTime"], query["endTime"]) == (BEGIN.timestamp(), END.timestamp())
     assert query["queryString"].startswith('filter fleet = "frontier"\n')
@@ -103,3 +114,30 @@ def test_a_log_that_does_not_answer_is_not_a_block_without_use(logs: Insights, w
     with pytest.raises(UsageError, match=why):
         NodeLogUsage(logs, "g", FakeTicker()).minutes("frontier", BEGIN, END)
     assert logs.stopped == (1 if "longer" in why else 0)
+
+
+@pytest.mark.parametrize(
+    ("counted_usd", "subject", "line"),
+    [
+        # Half of what agents counted was wasted, and half of the 1,700 dollars were paid for this one of two nodes.
+        (
+            1440.0,
+            "frontier: Capacity Block cr-1 is over; $425.00 were wasted",
+            "Wasted: $425.00; not measured: $850.00",
+        ),
+        (
+            0.0,
+            "frontier: Capacity Block cr-1 is over",
+            "Wasted: not known, the agents have no price; not measured: $850.00",
+        ),
+    ],
+)
+def test_a_post_mortem_tells_the_wasted_share_of_what_was_paid(counted_usd: float, subject: str, line: str) -> None:
+    request = block_world.request(BEGIN, 24)
+    over = Block("cr-1", "frontier", 2, BEGIN, END, is_delivered=False)
+    measured = NodeMinutes("i-1", 1440, 1440, 50.0, counted_usd / 2, counted_usd)
+
+    told, body = reports.post_mortem(request, over, [request.offering], [measured])
+
+    assert told == subject
+    assert line in body.splitlines()
