@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_cloudwatch as cw
 
-from dashboards.alarms import MINUTE, AlarmGroup
+from dashboards.alarms import AlarmGroup
 from dashboards.widgets import Row, Shape, alarm_status, graph, log_table, numbers, row, rows_of, series, total
 from environments.model import Environment
 from fleet import metrics, naming
@@ -62,7 +62,10 @@ def _capacity(environment: str, specs: Mapping[str, Sequence[Spec]], alarms: Map
     def lines(spec: MetricSpec, fleets: Sequence[str]) -> list[cw.Metric]:
         return [series(spec, "Maximum", environment, fleet) for fleet in fleets]
 
-    shapes = [graph("Missing nodes", Unit.COUNT, lines(metrics.MISSING_NODES, list(of)))]
+    shapes = [
+        graph("Nodes that EC2 shows", Unit.COUNT, lines(metrics.PRESENT_NODES, list(of))),
+        graph("Missing nodes", Unit.COUNT, lines(metrics.MISSING_NODES, list(of))),
+    ]
     if reserved:
         unused = lines(metrics.UNUSED_RESERVATION_USD_PER_HOUR, reserved)
         shapes.append(graph("Unused reservations, dollars an hour", Unit.NONE, unused, stacked=True))
@@ -79,13 +82,7 @@ def _capacity(environment: str, specs: Mapping[str, Sequence[Spec]], alarms: Map
 def _reservation(environment: str, fleet: str) -> Shape:
     reserved = series(metrics.RESERVED_INSTANCES, "Maximum", environment, fleet, label="reserved")
     unused = series(metrics.UNUSED_RESERVED_INSTANCES, "Maximum", environment, fleet, label="unused")
-    used = cw.MathExpression(
-        expression="reserved - unused",
-        using_metrics={"reserved": reserved, "unused": unused},
-        label="used",
-        period=MINUTE,
-    )
-    return graph(f"Reserved instances of {fleet}", Unit.COUNT, [used, reserved, unused])
+    return graph(f"Reserved instances of {fleet}", Unit.COUNT, [reserved, unused])
 
 
 def _reasons(environment: str) -> Shape:

@@ -173,6 +173,9 @@ UNUSED_RESERVATION_USD_PER_HOUR: Final = _capacity(
 MISSING_NODES: Final = _capacity(
     "MissingNodes", Unit.COUNT, Kind.GAUGE, "nodes that the fleet should be able to have, and cannot get"
 )
+PRESENT_NODES: Final = _capacity(
+    "PresentNodes", Unit.COUNT, Kind.GAUGE, "nodes of the fleet that EC2 shows as pending or running, reserved or not"
+)
 CAPACITY_BLOCK_MINUTES_LEFT: Final = _capacity(
     "CapacityBlockMinutesLeft", Unit.COUNT, Kind.GAUGE, "minutes until the Capacity Block that the fleet uses ends"
 )

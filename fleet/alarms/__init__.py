@@ -65,10 +65,8 @@ def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
         health.compile_too_long(settings),
         health.spool_growing(settings),
         *capacity_alarms(settings),
+        health.fleet_silent(settings),
     )
-    silent = health.fleet_silent(settings)
-    if silent is not None:
-        alarms += (silent,)
     if settings.purpose == "inference":
         # An endpoint without requests completes nothing, and its cores differ with their traffic: neither is a fault.
         return alarms

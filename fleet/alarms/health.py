@@ -4,13 +4,10 @@ from typing import Final
 
 from fleet import metrics
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
-from fleet.blocks.life import BEFORE_END, Step
-from fleet.fleet_spec import MarketKind
+from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, Silence
 
 BLIND_SHARE: Final = 0.05
 SILENT_MINUTES: Final = 15
-DRAIN_MINUTES: Final = int(BEFORE_END[Step.DRAIN].total_seconds()) // 60
 # 1.4 to 2.4 KB a minute and sink, so this is four to nine hours of one node; less is a hiccup of the network.
 SPOOL_BYTES: Final = 1_000_000
 
@@ -58,12 +55,8 @@ def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
     )
 
 
-def fleet_silent(settings: AlarmSettings) -> AlarmSpec | None:
-    """Nodes run, and not one agent says anything; None for a fleet of which nobody else knows whether it has nodes."""
-    there = _nodes_are_there(settings)
-    if there is None:
-        return None
-    condition, queries = there
+def fleet_silent(settings: AlarmSettings) -> AlarmSpec:
+    """EC2 shows nodes, and not one agent says anything."""
     return AlarmSpec(
         environment=settings.environment,
         subject=settings.fleet,
@@ -72,8 +65,12 @@ def fleet_silent(settings: AlarmSettings) -> AlarmSpec | None:
         summary="The fleet has nodes, and no agent has said anything for a quarter of an hour.",
         action="Look at one node over Session Manager: does the agent run, and does it reach CloudWatch?",
         metric=MathRef(
-            f"IF(FILL(heartbeat, 0) < 1 AND {condition}, 1, 0)",
-            (("heartbeat", settings.metric(metrics.AGENT_HEARTBEAT, "Maximum")), *queries),
+            "IF(FILL(heartbeat, 0) < 1 AND nodes >= 1, 1, 0)",
+            (
+                ("heartbeat", settings.metric(metrics.AGENT_HEARTBEAT, "Maximum")),
+                # Of two looks in a minute the one that sees fewer nodes counts.
+                ("nodes", settings.metric(metrics.PRESENT_NODES, "Minimum")),
+            ),
         ),
         comparison=Comparison.AT_LEAST,
         threshold=1,
@@ -82,27 +79,6 @@ def fleet_silent(settings: AlarmSettings) -> AlarmSpec | None:
         # Without the capacity watch nobody knows whether there are nodes; CapacityWatchSilent tells of that.
         silence=Silence.KEEP,
     )
-
-
-def _nodes_are_there(settings: AlarmSettings) -> tuple[str, tuple[tuple[str, MetricRef], ...]] | None:
-    """The condition that somebody else than the agents sees nodes, and the series that it reads.
-
-    Of two looks in a minute the one that sees fewer nodes counts.
-    """
-    used = (
-        ("reserved", settings.metric(metrics.RESERVED_INSTANCES, "Minimum")),
-        ("unused", settings.metric(metrics.UNUSED_RESERVED_INSTANCES, "Maximum")),
-    )
-    if settings.market is MarketKind.CAPACITY_BLOCK:
-        # A block's last minutes are for letting go of its nodes; without a block there is no datum of its end.
-        left = ("left", settings.metric(metrics.CAPACITY_BLOCK_MINUTES_LEFT, "Minimum"))
-        return f"reserved - unused >= 1 AND FILL(left, 0) > {DRAIN_MINUTES}", (*used, left)
-    if settings.is_reserved:
-        return "reserved - unused >= 1", used
-    if settings.purpose == "inference":
-        # An endpoint keeps all its nodes, as far as it can get them.
-        return f"missing < {settings.nodes}", (("missing", settings.metric(metrics.MISSING_NODES, "Maximum")),)
-    return None
 
 
 def node_blind(settings: AlarmSettings) -> AlarmSpec:

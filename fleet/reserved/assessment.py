@@ -19,11 +19,13 @@ from fleet.reserved.standing import Standing, fits, standing, takes_work
 class Assessment:
     """What is not known, or has no meaning for the fleet's market, is None and never zero.
 
-    ``reserved`` counts what is paid for, ``unused`` what of it could be used and is not, ``missing`` the nodes that
-    the fleet should be able to have and cannot get. ``unused_usd_per_hour`` is None without a known price; ``price`` is
-    the one that it was counted at, None as well where types of several prices lie idle.
+    ``present`` counts nodes that are pending or running, ``reserved`` what is paid for, ``unused`` what of it could be
+    used and is not, ``missing`` the nodes that the fleet should be able to have and cannot get.
+    ``unused_usd_per_hour`` is None without a known price; ``price`` is the one that it was counted at, None as well
+    where types of several prices lie idle.
     """
 
+    present: int
     missing: int
     reason: str | None
     action: str | None
@@ -41,13 +43,15 @@ def assess(place: Place, seen: Seen, now: datetime) -> Assessment:
     lacks = worst(
         reservation_shortage(place, seen, now), batch_shortage(place, seen, now), group_shortage(place, seen, now)
     )
+    present = len(seen.nodes)
     if not place.is_reserved:
-        return Assessment(lacks.nodes, lacks.reason, lacks.action, price=_price(place, place.instance_type))
+        return Assessment(present, lacks.nodes, lacks.reason, lacks.action, price=_price(place, place.instance_type))
     active = [r for r in seen.reservations if _is_the_fleets(r, place) and standing(r, now) is Standing.USABLE]
     idle = [r for r in active if takes_work(r, now) and r.available]
     # Mostly the fleet's type; another one lies idle when the fleet's file names the wrong reservation, or a new type.
     prices = {name: _price(place, name) for name in {r.instance_type for r in idle} or {place.instance_type}}
     return Assessment(
+        present=present,
         missing=lacks.nodes,
         reason=lacks.reason,
         action=lacks.action,

@@ -65,6 +65,7 @@ def _figures(assessment: Assessment, interruptions: int) -> dict[MetricSpec, int
         metrics.UNUSED_RESERVED_INSTANCES: assessment.unused,
         metrics.UNUSED_RESERVATION_USD_PER_HOUR: assessment.unused_usd_per_hour,
         metrics.MISSING_NODES: assessment.missing,
+        metrics.PRESENT_NODES: assessment.present,
         metrics.CAPACITY_BLOCK_MINUTES_LEFT: assessment.block_minutes_left,
         metrics.SPOT_INTERRUPTIONS: interruptions or None,
     }
@@ -80,6 +81,7 @@ def _story(assessment: Assessment, interrupted: Sequence[str]) -> dict[str, Any]
         "used": assessment.used,
         "unused": assessment.unused,
         "missing": assessment.missing,
+        "present": assessment.present,
         "reason": reason,
         "action": assessment.action,
         "price": None if assessment.price is None else _price(assessment.price),

@@ -48,7 +48,8 @@ NODE_EVENT_FIELDS = {
 }  # fmt: skip
 CAPACITY_EVENT_FIELDS = {
     "schema", "kind", "environment", "fleet", "minute", "owner", "instance_type", "market", "wanted", "reserved",
-    "used", "unused", "missing", "reason", "action", "reservations", "price", "unused_usd_per_hour", "ends_at",
+    "used", "unused", "missing", "present", "reason", "action", "reservations", "price", "unused_usd_per_hour",
+    "ends_at", "interrupted",
 }  # fmt: skip
 # What the watch publishes in every minute in which AWS answers.
 GAUGES_OF_THE_WATCH = {
@@ -310,11 +311,10 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
     for alarm in composites(watched("prod")):
         cents[name(alarm)[1]] += 50
 
-    # A fleet on demand that trains: 12 metric alarms over 15 metrics, and the composite: $2.00. A reservation adds
-    # ReservationUnused (1 metric) and FleetSilent (3): $2.40. A block adds two endings (2 each) and a fourth metric to
-    # FleetSilent: $2.90. An endpoint has no JobHang (2) and Straggler (2), but FleetSilent (2), and 3 + 2 + 1 metrics
-    # of its balancer: $2.40.
-    assert cents == {"trn1-pretrain": 240, "trn2-frontier": 290, "inf2-chat": 240, "platform": 70}
+    # A fleet on demand that trains: 13 metric alarms over 17 metrics, and the composite: $2.20. A reservation adds
+    # ReservationUnused (1 metric): $2.30. A block adds two endings (2 each): $2.70. An endpoint has no JobHang (2) and
+    # Straggler (2), but 3 + 2 + 1 metrics of its balancer: $2.40.
+    assert cents == {"trn1-pretrain": 230, "trn2-frontier": 270, "inf2-chat": 240, "platform": 70}
 
 
 def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:

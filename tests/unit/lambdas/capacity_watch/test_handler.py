@@ -15,7 +15,7 @@ from fleet.metrics import Publisher
 from fleet.reserved.observed import Activity, Stack
 from lambdas.capacity_watch import adapters, events, service
 from tests.support.capacity_account import Account, Deploy, Deployed, warning
-from tests.support.watched_capacity import NOW, batch, block, block_place, endpoint, group, place, reservation
+from tests.support.watched_capacity import NOW, batch, block, block_place, endpoint, group, nodes, place, reservation
 
 ICE = "We currently do not have sufficient trn1.32xlarge capacity in the Availability Zone you requested (us-east-2c)."
 
@@ -35,7 +35,8 @@ def test_a_reservation_that_could_not_be_made_is_written_with_cloudformations_wo
 
 def test_an_event_has_the_shape_that_others_read() -> None:
     look = service.Look(block_place(), (block(available=2),))
-    look = service.look(Account(held={"pretrain": look.reservations}).world(), (look.place,), NOW)[0]
+    account = Account(held={"pretrain": look.reservations}, running={"pretrain": nodes(6, "cr-1")})
+    look = service.look(account.world(), (look.place,), NOW)[0]
 
     assert events.event(look, NOW) == {
         "_aws": {
@@ -50,6 +51,7 @@ def test_an_event_has_the_shape_that_others_read() -> None:
                         {"Name": "UnusedReservedInstances", "Unit": "Count"},
                         {"Name": "UnusedReservationUsdPerHour", "Unit": "None"},
                         {"Name": "MissingNodes", "Unit": "Count"},
+                        {"Name": "PresentNodes", "Unit": "Count"},
                         {"Name": "CapacityBlockMinutesLeft", "Unit": "Count"},
                     ],
                 }
@@ -61,6 +63,7 @@ def test_an_event_has_the_shape_that_others_read() -> None:
         "UnusedReservedInstances": 2,
         "UnusedReservationUsdPerHour": 71.5216,
         "MissingNodes": 0,
+        "PresentNodes": 6,
         "CapacityBlockMinutesLeft": 2966,
         "schema": 1,
         "kind": "capacity",
@@ -75,6 +78,7 @@ def test_an_event_has_the_shape_that_others_read() -> None:
         "used": 6,
         "unused": 2,
         "missing": 0,
+        "present": 6,
         "price": {
             "usd_per_hour": 35.7608,
             "kind": "capacity-block",
