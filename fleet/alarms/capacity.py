@@ -76,7 +76,7 @@ def _block_ending(settings: AlarmSettings) -> AlarmSpec:
         "CapacityBlockEnding",
         DAY_MINUTES,
         "The fleet's Capacity Block ends within a day.",
-        "Extend it (`fleet capacity search`) or see that the job's last checkpoint will be enough.",
+        "Extend it as the ticket of 48 hours before the end says, or see that the job's last checkpoint will do.",
     )
 
 

@@ -1,7 +1,7 @@
 """What people are told of a block: a subject and a body each."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from fleet.blocks import offering
 from fleet.blocks import post_mortem as accounts
@@ -12,6 +12,7 @@ from fleet.blocks.purchase import Request
 
 Text = tuple[str, str]
 _OFFERS_SHOWN = 3
+_EXTENDED_BEFORE = timedelta(hours=1)
 
 
 def bought(request: Request) -> Text:
@@ -45,10 +46,19 @@ def extension(block: Block, offers: Iterable[Offering]) -> Text:
     """What the block could be extended by."""
     subject = f"{block.fleet}: Capacity Block {block.reservation_id} can be extended until it ends at {_utc(block.end)}"
     lines = [
-        f"until {_utc(offer.end)}: ${offer.fee_usd:,.2f}, ${offer.usd_per_instance_hour:.2f} an instance-hour"
+        f"until {_utc(offer.end)}: ${offer.fee_usd:,.2f}, ${offer.usd_per_instance_hour:.2f} an instance-hour "
+        f"({offer.offering_id})"
         for offer in offering.ranked(offers)[:_OFFERS_SHOWN]
     ]
-    return subject, "\n".join(lines) if lines else "EC2 offers no extension now."
+    if not lines:
+        return subject, "EC2 offers no extension now."
+    # EC2 User Guide, "Extend Capacity Blocks": at least an hour before the end.
+    how = (
+        f"To buy one, until {_utc(block.end - _EXTENDED_BEFORE)}; it cannot be given back, and nobody but you approves "
+        f"it: aws ec2 purchase-capacity-block-extension --capacity-reservation-id {block.reservation_id} "
+        "--capacity-block-extension-offering-id OFFER"
+    )
+    return subject, "\n".join([*lines, how])
 
 
 def post_mortem(request: Request, block: Block, paid: Sequence[Offering], nodes: Iterable[NodeMinutes]) -> Text:

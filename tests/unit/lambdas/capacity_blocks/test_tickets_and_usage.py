@@ -1,7 +1,7 @@
 """What is told goes to the ticket topic; what was measured comes from the node log."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -141,3 +141,19 @@ def test_a_post_mortem_tells_the_wasted_share_of_what_was_paid(counted_usd: floa
 
     assert told == subject
     assert line in body.splitlines()
+
+
+def test_a_proposal_to_extend_says_how_it_is_bought_and_until_when() -> None:
+    lives = Block("cr-1", "frontier", 2, BEGIN, END, is_delivered=True)
+    offer = replace(
+        block_world.request(BEGIN, 24).offering, offering_id="cbe-1", start=END, end=END + timedelta(days=1)
+    )
+
+    _, body = reports.extension(lives, [offer])
+
+    first, how = body.splitlines()
+    # 1,700 dollars for 2 x 24 instance-hours.
+    assert first == f"until {END + timedelta(days=1):%Y-%m-%d %H:%M} UTC: $1,700.00, $35.42 an instance-hour (cbe-1)"
+    assert f"until {END - timedelta(hours=1):%Y-%m-%d %H:%M} UTC" in how
+    assert "purchase-capacity-block-extension --capacity-reservation-id cr-1 " in how
+    assert reports.extension(lives, [])[1] == "EC2 offers no extension now."
