@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import pytest
+
 from fleet.blocks import purchase
 from fleet.blocks.post_mortem import NodeMinutes
 from fleet.blocks.purchase import Status
@@ -142,3 +144,17 @@ def test_the_post_mortem_of_an_extended_block_counts_what_the_extension_cost() -
 
 def test_an_extension_whose_fee_ec2_does_not_show_leaves_the_price_unknown() -> None:
     assert "Paid: not known, EC2 does not show what its extension cost" in bought_and_extended(None)
+
+
+def test_a_size_that_batch_does_not_change_holds_no_checkpoint_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = world()
+    at(here, END - 24 * 60 * MINUTE)
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("Batch is busy with the compute environment")
+
+    monkeypatch.setattr(type(here.fleets), "scale", refuse)
+    problems = at(here, END - 60 * MINUTE)
+
+    assert [call for _, call in here.fleets.calls] == ["scale 2", "checkpoint"]
+    assert problems == ["request frontier-cr-file: RuntimeError: Batch is busy with the compute environment"]
