@@ -24,7 +24,7 @@ ARCHIVE_KEY: Final = "agent-archive"
 _END: Final = "NEURON_FLEET_END"
 _ECS_WAITS: Final = """[Service]
 ExecStartPre=/bin/sh /opt/neuron-fleet/wait-for-gate.sh
-TimeoutStartSec=15min
+TimeoutStartSec=20min
 """
 
 

@@ -111,7 +111,7 @@ def test_the_agent_of_ecs_waits_for_the_health_gate(tmp_path: Path) -> None:
 
     waits = (tmp_path / "etc/systemd/system/ecs.service.d/neuron-fleet-gate.conf").read_text()
     assert waits == (
-        f"[Service]\nExecStartPre=/bin/sh {tmp_path}/opt/neuron-fleet/wait-for-gate.sh\nTimeoutStartSec=15min\n"
+        f"[Service]\nExecStartPre=/bin/sh {tmp_path}/opt/neuron-fleet/wait-for-gate.sh\nTimeoutStartSec=20min\n"
     )
     assert (tmp_path / "opt/neuron-fleet/wait-for-gate.sh").read_text() == (PACKAGING / "wait-for-gate.sh").read_text()
 

@@ -184,8 +184,36 @@ def put(folder: Path, name: str, body: str) -> None:
     (folder / name).chmod(0o755)
 
 
+HELD = "ExecStartPre=/bin/sh /opt/neuron-fleet/wait-for-gate.sh"
+
+
+def ecs(programs: Path, *, unit: str, is_active: bool) -> None:
+    """systemctl on a node whose ECS agent has this in its unit, and runs or does not."""
+    put(programs, "systemctl", f'case $1 in cat) echo "{unit}" ;; is-active) exit {0 if is_active else 3} ;; esac')
+
+
+@pytest.mark.parametrize(("unit", "is_active"), [(HELD, True), ("ExecStart=/usr/libexec/amazon-ecs-init start", False)])
+def test_no_collective_takes_the_cores_of_a_node_that_may_be_given_a_job(
+    tmp_path: Path, unit: str, is_active: bool
+) -> None:
+    programs, rundir = tmp_path / "bin", tmp_path / "run"
+    ecs(programs, unit=unit, is_active=is_active)
+    put(programs, "udevadm", "exit 0")
+    put(programs, "nccom-test", "exit 0")
+    put(programs, "neuron-ls", "exit 0")
+    put(programs, "fleet-agent", "echo 64")
+
+    ended = run(
+        "gate.sh", "--agent", f"{programs}/fleet-agent", "--config", "c.json", "--run", str(rundir), path=programs
+    )
+
+    assert ended.returncode == 0
+    assert sorted(path.name for path in (rundir / "gate.outputs").iterdir()) == ["neuron-ls.out", "neuron-ls.status"]
+
+
 def test_the_script_runs_the_tools_that_are_there_and_hands_their_output_to_the_gate_once(tmp_path: Path) -> None:
     programs, rundir = tmp_path / "bin", tmp_path / "run"
+    ecs(programs, unit=HELD, is_active=False)
     put(programs, "udevadm", "exit 0")
     put(programs, "neuron-ls", f'echo "$*"; echo neuron-ls >>{tmp_path}/ran')
     put(programs, "nccom-test", f"echo ranks $2 $3; echo nccom-test >>{tmp_path}/ran; exit 3")
@@ -221,3 +249,15 @@ def test_a_node_without_a_verdict_joins_when_patience_is_over(tmp_path: Path) ->
 
     assert ended.returncode == 0
     assert "joins without one" in ended.stdout
+
+
+@pytest.mark.parametrize(("at_work", "status"), [("60", 1), ("0", 0)])
+def test_a_gate_that_is_at_work_when_patience_is_over_is_waited_for_a_while(
+    tmp_path: Path, at_work: str, status: int
+) -> None:
+    # The verdict comes while it waits: two seconds later.
+    (tmp_path / "gate.outputs").mkdir()
+    put(tmp_path / "bin", "sleep", f"echo failed >{tmp_path}/gate")
+    variables = {"NEURON_FLEET_RUN": str(tmp_path), "NEURON_FLEET_PATIENCE": "0", "NEURON_FLEET_AT_WORK": at_work}
+
+    assert run("wait-for-gate.sh", path=tmp_path / "bin", **variables).returncode == status
