@@ -48,6 +48,9 @@ class EndpointNodes(Construct):
             )
         )
         group = self._group(environment, fleet, vpc, capacity.launch_template)
+        # Nodes name the cluster in their user data, which CloudFormation does not see: without this it deletes the
+        # cluster while they are in it, which ECS refuses (aws/containers-roadmap issue 631).
+        group.node.add_dependency(cluster)
         _tag(group, fleet, capacity.launch_digest)
         self.group_name = group.ref
         self.association = self._associate(cluster, group)

@@ -193,6 +193,14 @@ def test_nodes_join_the_cluster_by_the_name_that_they_boot_with(environment: Wat
     assert one(environment, "AWS::ECS::Cluster")["ClusterName"] == name
 
 
+def test_nodes_go_before_the_cluster_that_they_are_in(environment: Watched) -> None:
+    resources = environment.templates[STACK]["Resources"]
+    (cluster,) = (key for key, resource in resources.items() if resource["Type"] == "AWS::ECS::Cluster")
+    (group,) = (each for each in resources.values() if each["Type"] == "AWS::AutoScaling::AutoScalingGroup")
+
+    assert cluster in group["DependsOn"]
+
+
 def test_a_private_image_may_be_pulled_from_its_own_repository_only() -> None:
     policies = watched("prod").resources(STACK, "AWS::IAM::Policy")
     pulls = [
