@@ -6,7 +6,7 @@ here on a miss, and whoever precompiles promotes finished artifacts.
 
 from typing import Final
 
-from aws_cdk import Stack
+from aws_cdk import CrossStackReferences, ReferenceStrength, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_efs as efs
 from aws_cdk import aws_iam as iam
@@ -58,6 +58,8 @@ class CompileCacheStack(Stack):
             enable_automatic_backups=False,
             removal_policy=removal_policy(environment),
         )
+        # As an export it would end with the last training fleet, which could then not leave.
+        CrossStackReferences.of(self.file_system).produce(ReferenceStrength.WEAK)
         # Past the L2, which adds a statement of its own that lets everybody write who reaches a mount target.
         _resource(self.file_system).file_system_policy = _policy()
         self.writer = self._access_point("Writer", WRITER_ID)

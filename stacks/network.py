@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from aws_cdk import Stack
+from aws_cdk import CrossStackReferences, ReferenceStrength, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_logs as logs
 from constructs import Construct
@@ -86,6 +86,9 @@ class NetworkStack(Stack):
         group = ec2.SecurityGroup(
             self, "EfaGroup", vpc=self.vpc, description="Nodes that talk over EFA: all traffic to and from each other"
         )
+        # An export ends with its last importer, and cannot be taken away before that has let go of it: the last fleet
+        # whose nodes have peers could not leave.
+        CrossStackReferences.of(group).produce(ReferenceStrength.WEAK)
         group.add_ingress_rule(group, ec2.Port.all_traffic(), "EFA between members")
         # EFA traffic has no IP addresses, so egress to 0.0.0.0/0 does not cover it: the group must allow itself. The
         # L2 drops that rule, with a warning, on a group that allows all outbound traffic; hence the L1.

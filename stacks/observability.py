@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import ArnFormat, Stack
+from aws_cdk import ArnFormat, CrossStackReferences, ReferenceStrength, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -82,6 +82,8 @@ class ObservabilityStack(Stack):
             enable_key_rotation=True,
             removal_policy=removal_policy(environment),
         )
+        # Only the Capacity Block engine refers to it: as an export it would end with the last block, and be in its way.
+        CrossStackReferences.of(key).produce(ReferenceStrength.WEAK)
         key.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],

@@ -1,6 +1,6 @@
 """The internal load balancer of one endpoint, and the bucket where its access logs go."""
 
-from aws_cdk import Acknowledgment, Duration, Validations
+from aws_cdk import Acknowledgment, CrossStackReferences, Duration, ReferenceStrength, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_s3 as s3
@@ -86,6 +86,9 @@ class EndpointBalancer(Construct):
         self.security_group.add_ingress_rule(
             ec2.Peer.ipv4(str(environment.network.cidr)), ec2.Port.tcp(self.listener.port), "Clients in the VPC"
         )
+        for part in (balancer, self.target_group):
+            # Alarms and dashboards name them: as exports, they would keep the endpoint in the file for ever.
+            CrossStackReferences.of(part).produce(ReferenceStrength.WEAK)
         self.names = EndpointNames(
             load_balancer=balancer.load_balancer_full_name, target_group=self.target_group.target_group_full_name
         )

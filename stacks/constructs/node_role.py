@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from aws_cdk import Acknowledgment, ArnFormat, Stack, Validations
+from aws_cdk import Acknowledgment, ArnFormat, CrossStackReferences, ReferenceStrength, Stack, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
@@ -42,6 +42,8 @@ class NodeRole(Construct):
             description=f"Nodes of {fleet.name}",
         )
         self.profile = iam.InstanceProfile(self, "Profile", role=self.role)
+        # Training refers to it: as an export, it would keep the fleet in the file for ever.
+        CrossStackReferences.of(self.profile).produce(ReferenceStrength.WEAK)
         self._allow_reporting(environment, parameter)
         self._allow_session_manager()
         self._allow_containers(environment, fleet)

@@ -1,0 +1,52 @@
+"""What is taken out of an environment's file leaves AWS at the next deploy.
+
+Stacks are deployed in the order of their dependencies, and CloudFormation refuses to take away an export that another
+stack, which is deployed later or no more at all, still imports.
+"""
+
+import json
+import re
+import tempfile
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+from environments import loader
+from environments.markets import OnDemand
+from environments.model import Environment
+from stacks.platform import Platform
+from tests.support.templates import cdk_context
+
+FLEETS = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).fleets]
+
+
+def deployed(environment: Environment) -> dict[str, dict[str, Any]]:
+    app = cdk.App(context=cdk_context(), outdir=tempfile.mkdtemp(prefix="cdk-"), stack_traces=False)
+    stacks = Platform(app, environment.name, environment=environment).synth().stacks
+    return {stack.stack_name: stack.template for stack in stacks}
+
+
+def exports(template: dict[str, Any]) -> set[str]:
+    return {output["Export"]["Name"] for output in template.get("Outputs", {}).values() if "Export" in output}
+
+
+def in_the_way(before: Environment, after: Environment) -> dict[str, set[str]]:
+    """By stack as it stands before: what it imports and another stack is to take away."""
+    stands, comes = deployed(before), deployed(after)
+    gone = {name for stack, template in stands.items() for name in exports(template) - exports(comes.get(stack, {}))}
+    imported = {stack: set(re.findall(r'"Fn::ImportValue": "([^"]+)"', json.dumps(stands[stack]))) for stack in stands}
+    return {stack: names & gone for stack, names in imported.items() if names & gone}
+
+
+@pytest.mark.parametrize(("environment", "fleet"), FLEETS)
+def test_any_fleet_can_leave_the_file(environment: str, fleet: str) -> None:
+    before = loader.load(environment)
+    others = tuple(other for other in before.fleets if other.name != fleet)
+    assert in_the_way(before, before.model_copy(update={"fleets": others})) == {}
+
+
+def test_a_fleet_can_give_up_its_reservation_its_block_and_its_placement_group() -> None:
+    before = loader.load("prod")
+    fleets = tuple(fleet.model_copy(update={"market": OnDemand(kind="on-demand")}) for fleet in before.fleets)
+    assert in_the_way(before, before.model_copy(update={"fleets": fleets})) == {}
