@@ -45,7 +45,8 @@ _WATCH: Final = _Clockwork(
     function=CAPACITY_WATCH,
     words="the capacity watch",
     problems=operations_metrics.CAPACITY_WATCH_PROBLEMS,
-    problem="The capacity of a fleet could not be seen at five looks in a row; its capacity alarms keep their state.",
+    problem="At five looks in a row the capacity of a fleet could not be seen or provided for, or a reservation was "
+    "billed that no fleet has any more.",
     silence="Nobody has looked at the fleets' capacity for ten minutes; the capacity alarms keep their state.",
 )
 # A page of one of these has no nodes, jobs or dollars to tell of.

@@ -59,7 +59,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     if is_warning and any(warned.event_id == event.get("id") for warned in _WARNED):
         return {"looked_at": []}
     now = datetime.now(UTC)
-    asked = wake(event, _places(int(now.timestamp() // PLACES_LAST.total_seconds())), _world().nodes)
+    places = _places(int(now.timestamp() // PLACES_LAST.total_seconds()))
+    asked = wake(event, places, _world().nodes)
     looks = service.look(_world(), asked.places, now)
     if is_warning:
         _remember(event, looks, now)
@@ -67,6 +68,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         named = [w.instance_id for w in _WARNED if w.fleet == look.place.fleet and now - w.at < NAMED_FOR]
         _write(events.event(look, now, interruptions=len(asked.interrupted), interrupted=named))
     problems = [problem for look in looks for problem in look.problems]
+    problems += service.left_behind(_world(), _settings().environment, places)
     for problem in problems:
         log.error("not done", problem=problem)
     if len(looks) == len(_settings().fleets):

@@ -15,6 +15,10 @@ class Reservations(Protocol):
         """Every reservation that the fleet is launched into or was to be, in whatever state."""
         ...
 
+    def made_in(self, environment: str) -> tuple[tuple[str, Reservation], ...]:
+        """Every reservation with the tags of ``environment``, each with the name of the fleet that it was made for."""
+        ...
+
     def join(self, place: Place, reservations: Sequence[Reservation]) -> None:
         """Put into the fleet's own group whichever of ``reservations`` are not in it."""
         ...

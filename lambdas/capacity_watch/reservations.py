@@ -1,6 +1,6 @@
 """A fleet's reservations: those that were made with it by their tags, others by their id or by their group."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
@@ -26,11 +26,16 @@ class Ec2Reservations:
         """Every reservation that the fleet is launched into or was to be, in whatever state."""
         if place.own_group:
             tags = {"project": PROJECT, "environment": place.environment, "fleet": place.fleet}
-            return self._described(Filters=[{"Name": f"tag:{key}", "Values": [tags[key]]} for key in tags])
+            return tuple(map(_reservation, self._described(Filters=_filters(tags))))
         if place.resource_group:
             ids = sorted(arn.rpartition("/")[2] for arn in self._members(place.resource_group))
             return self._by_id(ids) if ids else ()
         return self._by_id([place.reservation_id]) if place.reservation_id else ()
+
+    def made_in(self, environment: str) -> tuple[tuple[str, Reservation], ...]:
+        """Every reservation with the tags of ``environment``, each with the name of the fleet that it was made for."""
+        entries = self._described(Filters=_filters({"project": PROJECT, "environment": environment}))
+        return tuple((_fleet(entry), _reservation(entry)) for entry in entries)
 
     def join(self, place: Place, reservations: Sequence[Reservation]) -> None:
         """Put into the fleet's own group whichever of ``reservations`` are not in it.
@@ -59,22 +64,30 @@ class Ec2Reservations:
 
     def _by_id(self, ids: Sequence[str]) -> tuple[Reservation, ...]:
         try:
-            return self._described(CapacityReservationIds=list(ids))
+            return tuple(map(_reservation, self._described(CapacityReservationIds=list(ids))))
         except ClientError as error:
             if error.response.get("Error", {}).get("Code") != _NOT_FOUND:
                 raise
             return ()
 
-    def _described(self, **which: object) -> tuple[Reservation, ...]:
-        found: list[Reservation] = []
+    def _described(self, **which: object) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
         more: dict[str, object] = {}
         for _ in range(_PAGES):
             page = self._ec2.describe_capacity_reservations(**which, **more)
-            found += map(_reservation, page["CapacityReservations"])
+            found += page["CapacityReservations"]
             if not page.get("NextToken"):
                 break
             more = {"NextToken": page["NextToken"]}
-        return tuple(found)
+        return found
+
+
+def _filters(tags: Mapping[str, str]) -> list[dict[str, object]]:
+    return [{"Name": f"tag:{key}", "Values": [value]} for key, value in tags.items()]
+
+
+def _fleet(entry: dict[str, Any]) -> str:
+    return next((tag["Value"] for tag in entry.get("Tags", []) if tag["Key"] == "fleet"), "")
 
 
 def _reservation(entry: dict[str, Any]) -> Reservation:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from fleet import naming
 from fleet.reserved.assessment import Assessment, assess, vcpus_to_keep
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
@@ -17,6 +18,8 @@ from lambdas.capacity_watch.ports import World
 
 # Side by side, because AWS may keep one fleet's call waiting until it times out.
 _AT_ONCE: Final = 8
+# What is paid for, or will be any moment. A block is paid for in advance, and its own engine looks after it.
+_BILLED: Final = frozenset({"active", "pending"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,32 @@ def look(world: World, places: Iterable[Place], now: datetime) -> list[Look]:
     """Look at every one of ``places``."""
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         return list(pool.map(lambda place: _look_at(world, place, now), places))
+
+
+def left_behind(world: World, environment: str, places: Iterable[Place]) -> tuple[str, ...]:
+    """What is billed in ``environment`` and belongs to none of ``places``, which are all of its fleets; one line each.
+
+    The command line deletes no stack that its app no longer has, so a reservation outlives its fleet.
+    """
+    try:
+        made = world.reservations.made_in(environment)
+    except Exception as error:
+        return (f"reservations of fleets that are gone: {type(error).__name__}: {error}",)
+    fleets = {place.fleet: place for place in places}
+    return tuple(
+        f"reservation {each.reservation_id} is billed for {each.total} {each.instance_type}, {each.available} of them "
+        f"unused, and fleet {fleet or '?'} of {environment} does not reserve them any more: delete stack "
+        f"{naming.stack_name(environment, naming.reservation_stack(fleet))}"
+        for fleet, each in made
+        if each.state in _BILLED and not each.is_block and not _belongs(each, fleets.get(fleet))
+    )
+
+
+def _belongs(reservation: Reservation, place: Place | None) -> bool:
+    if place is None:
+        return False
+    reached = place.own_group or place.resource_group
+    return reached is not None or place.reservation_id == reservation.reservation_id
 
 
 def _look_at(world: World, place: Place, now: datetime) -> Look:

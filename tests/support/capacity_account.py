@@ -23,6 +23,7 @@ class Account:
     """An account in memory: every port of the watch at once, by the fleet's name."""
 
     held: dict[str, tuple[Reservation, ...]] = field(default_factory=dict)
+    made: tuple[tuple[str, Reservation], ...] = ()
     running: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     environments: dict[str, Batch] = field(default_factory=dict)
     scaling: dict[str, ScalingGroup] = field(default_factory=dict)
@@ -38,7 +39,7 @@ class Account:
             return SimpleNamespace(of=of, **more)
 
         return World(
-            reservations=port(self._reservations, join=self._join),
+            reservations=port(self._reservations, join=self._join, made_in=self._made_in),
             nodes=port(lambda p: self.running.get(p.fleet, ()), fleet_of=self._fleet_of),
             batches=port(lambda p: self.environments.get(p.fleet, batch()), keep=self._keep),
             groups=port(lambda p: self.scaling[p.fleet]),
@@ -48,6 +49,10 @@ class Account:
     def _reservations(self, of: Place) -> tuple[Reservation, ...]:
         self._maybe_fail(f"see {of.fleet}")
         return self.held.get(of.fleet, ())
+
+    def _made_in(self, environment: str) -> tuple[tuple[str, Reservation], ...]:
+        self._maybe_fail(f"see all of {environment}")
+        return self.made
 
     def _join(self, of: Place, reservations: Sequence[Reservation]) -> None:
         self._maybe_fail(f"join {of.fleet}")

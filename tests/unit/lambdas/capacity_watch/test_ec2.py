@@ -61,6 +61,17 @@ def test_reservations_that_were_made_with_the_fleet_are_found_by_their_tags_on_e
     assert (found[0].created_at, found[0].starts_at, found[0].ends_at) == (START, None, None)
 
 
+def test_all_reservations_of_an_environment_are_found_with_their_fleets(stubbed: Stubbed) -> None:
+    (ec2, stub), (groups, _) = stubbed("ec2"), stubbed("resource-groups")
+    tagged = described("cr-1", Tags=[{"Key": "project", "Value": "neuron-fleet"}, {"Key": "fleet", "Value": "gone"}])
+    answer = {"CapacityReservations": [tagged, described("cr-2")]}
+    stub.add_response("describe_capacity_reservations", answer, {"Filters": TAGS[:2]})
+
+    found = Ec2Reservations(ec2, groups).made_in("prod")
+
+    assert [(fleet, each.reservation_id) for fleet, each in found] == [("gone", "cr-1"), ("", "cr-2")]
+
+
 def test_a_named_block_is_found_by_its_id(stubbed: Stubbed) -> None:
     (ec2, ec2_stub), (groups, _) = stubbed("ec2"), stubbed("resource-groups")
     entry = described(ReservationType="capacity-block", StartDate=START, EndDate=START)

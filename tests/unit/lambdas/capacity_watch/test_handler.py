@@ -13,9 +13,22 @@ from fleet import metrics
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import Publisher
 from fleet.reserved.observed import Activity, Stack
+from fleet.reserved.place import Place
 from lambdas.capacity_watch import adapters, events, service
 from tests.support.capacity_account import Account, Deploy, Deployed, warning
-from tests.support.watched_capacity import NOW, batch, block, block_place, endpoint, group, nodes, place, reservation
+from tests.support.watched_capacity import (
+    NOW,
+    batch,
+    block,
+    block_place,
+    endpoint,
+    group,
+    named,
+    nodes,
+    on_demand,
+    place,
+    reservation,
+)
 
 ICE = "We currently do not have sufficient trn1.32xlarge capacity in the Availability Zone you requested (us-east-2c)."
 
@@ -31,6 +44,42 @@ def test_a_reservation_that_could_not_be_made_is_written_with_cloudformations_wo
     assert "deploy stack neuron-fleet-prod-reservation-pretrain again" in event["action"]
     assert event[metrics.MISSING_NODES.name] == 16
     assert event[metrics.RESERVED_INSTANCES.name] == 0
+
+
+def test_a_reservation_whose_fleet_is_gone_is_counted(deploy: Deploy) -> None:
+    deployed = deploy(Account(made=(("gone", reservation(available=3)), ("pretrain", reservation()))), place())
+
+    (line,) = deployed.invoke()["problems"]
+    assert deployed.problems == 1
+    assert line == (
+        "reservation cr-1 is billed for 16 trn1.32xlarge, 3 of them unused, and fleet gone of prod does not reserve "
+        "them any more: delete stack neuron-fleet-prod-reservation-gone"
+    )
+
+
+@pytest.mark.parametrize(
+    ("of", "count"),
+    [(place(), 0), (named(), 0), (named(reservation_id="cr-2"), 1), (on_demand(), 1), (endpoint(), 1)],
+    ids=["made here", "named", "another named", "bought another way", "of another purpose"],
+)
+def test_a_reservation_belongs_to_the_fleet_that_is_launched_into_it(of: Place, count: int) -> None:
+    world = Account(made=(("pretrain", reservation()),)).world()
+
+    assert len(service.left_behind(world, "prod", (of,))) == count
+
+
+@pytest.mark.parametrize("changes", [{"state": "cancelled"}, {"state": "expired"}, {"is_block": True}])
+def test_what_is_not_billed_by_the_hour_is_nobodys_problem(changes: dict[str, Any]) -> None:
+    assert service.left_behind(Account(made=(("gone", reservation(**changes)),)).world(), "prod", ()) == ()
+
+
+def test_reservations_that_cannot_be_listed_are_one_problem_and_no_more(deploy: Deploy) -> None:
+    deployed = deploy(Account(broken={"see all of prod": TimeoutError("EC2")}), place())
+
+    deployed.invoke()
+
+    assert deployed.problems == 1
+    assert "pretrain" in deployed.capacity
 
 
 def test_an_event_has_the_shape_that_others_read() -> None:
