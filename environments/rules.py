@@ -15,6 +15,9 @@ from fleet.fleet_spec import FleetSpec, MarketKind
 
 MANY_FLEETS: Final = 20
 BLOCK_INSTANCES_OF_AN_ORGANIZATION: Final = 256
+# What the Capacity Block engine is told of each fleet, mostly two ARNs, and what it is told besides.
+BYTES_OF_A_BLOCK_FLEET: Final = 440
+BYTES_OF_AN_ENGINE: Final = 480
 
 
 def diagnose_environment(environment: Environment, *, now: datetime | None = None) -> Iterator[Diagnostic]:
@@ -36,6 +39,7 @@ def diagnose_environment(environment: Environment, *, now: datetime | None = Non
     yield from _reservations_are_not_shared(specs)
     yield from _blocks_are_within_the_limit(specs)
     yield from _fits_its_stacks(environment)
+    yield from _fits_its_engine(environment)
     yield from _quotas(environment, specs)
 
 
@@ -96,6 +100,21 @@ def _fits_its_stacks(environment: Environment) -> Iterator[Diagnostic]:
             len(environment.fleets),
             f"{len(environment.fleets)} fleets: a stack may outgrow CloudFormation's 500 resources or 1 MB",
             f"make environments of at most {MANY_FLEETS} fleets",
+        )
+
+
+def _fits_its_engine(environment: Environment) -> Iterator[Diagnostic]:
+    # Lambda quotas: 4 KB for all environment variables of a function.
+    fleets = len(environment.block_fleets)
+    told = BYTES_OF_A_BLOCK_FLEET * fleets + sum(len(approver) + 4 for approver in environment.approvers)
+    if told + BYTES_OF_AN_ENGINE > 4096:
+        yield warn(
+            "capacity-block-engine-full",
+            "fleets",
+            fleets,
+            f"{fleets} fleets in Capacity Blocks and {len(environment.approvers)} approvers do not fit into the 4 KB "
+            "that Lambda gives the engine's environment variables: its stack would not deploy",
+            "divide them among environments, or let a role approve that several people may take",
         )
 
 
