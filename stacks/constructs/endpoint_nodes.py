@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from aws_cdk import Acknowledgment, Tags, Validations
+from aws_cdk import Acknowledgment, CfnAutoScalingScheduledAction, CfnUpdatePolicy, Tags, Validations
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
@@ -87,6 +87,10 @@ class EndpointNodes(Construct):
             ),
             health_check_type="EC2",
             health_check_grace_period=300,
+        )
+        # CloudFormation's reference of scheduled actions: without this an update "always sets" the group's sizes.
+        group.cfn_options.update_policy = CfnUpdatePolicy(
+            auto_scaling_scheduled_action=CfnAutoScalingScheduledAction(ignore_unmodified_group_size_properties=True)
         )
         # All, always: accelerators are too scarce to let go of one at night and hope for another in the morning.
         # They are asked for outside of the deploy; a group that has its number does nothing.

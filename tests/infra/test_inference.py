@@ -163,6 +163,16 @@ def test_a_fleet_is_deployed_without_a_node_and_then_asks_for_all_of_them(enviro
     assert {"MinSize", "MaxSize", "StartTime", "EndTime"}.isdisjoint(action)
 
 
+def test_a_later_deploy_takes_no_node_away(environment: Watched) -> None:
+    (group,) = (
+        resource
+        for resource in environment.templates[STACK]["Resources"].values()
+        if resource["Type"] == "AWS::AutoScaling::AutoScalingGroup"
+    )
+
+    assert group["UpdatePolicy"] == {"AutoScalingScheduledAction": {"IgnoreUnmodifiedGroupSizeProperties": True}}
+
+
 def test_nodes_come_up_in_zones_that_offer_them(environment: Watched) -> None:
     fleet, zones = endpoint(environment), environment.environment.network.availability_zones
     group = one(environment, "AWS::AutoScaling::AutoScalingGroup")
