@@ -50,3 +50,14 @@ def test_a_fleet_can_give_up_its_reservation_its_block_and_its_placement_group()
     before = loader.load("prod")
     fleets = tuple(fleet.model_copy(update={"market": OnDemand(kind="on-demand")}) for fleet in before.fleets)
     assert in_the_way(before, before.model_copy(update={"fleets": fleets})) == {}
+
+
+@pytest.mark.parametrize("purpose", ["training", "inference"])
+def test_an_environment_may_have_fleets_of_one_purpose_only(purpose: str) -> None:
+    before = loader.load("prod")
+    fleets = tuple(fleet for fleet in before.fleets if fleet.purpose == purpose)
+    app = cdk.App(context=cdk_context(), outdir=tempfile.mkdtemp(prefix="cdk-"), stack_traces=False)
+    Platform(app, "prod", environment=before.model_copy(update={"fleets": fleets}))
+
+    # With the checks that the command line makes, which a stage's own synthesis leaves out.
+    assert app.synth().nested_assemblies
