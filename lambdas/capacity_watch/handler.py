@@ -68,11 +68,13 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         named = [w.instance_id for w in _WARNED if w.fleet == look.place.fleet and now - w.at < NAMED_FOR]
         _write(events.event(look, now, interruptions=len(asked.interrupted), interrupted=named))
     problems = [problem for look in looks for problem in look.problems]
-    problems += service.left_behind(_world(), _settings().environment, places)
+    # A look at one fleet, or at none, says nothing of the others: it must not count as a minute without problems.
+    is_whole = len(looks) == len(_settings().fleets)
+    if is_whole:
+        problems += service.left_behind(_world(), _settings().environment, places)
     for problem in problems:
         log.error("not done", problem=problem)
-    if len(looks) == len(_settings().fleets):
-        # A look at one fleet, or at none, says nothing of the others: it must not count as a minute without problems.
+    if is_whole:
         emit(CAPACITY_WATCH_PROBLEMS, len(problems), _settings().environment)
     return {"looked_at": [look.place.fleet for look in looks], "problems": problems}
 
