@@ -1,5 +1,7 @@
 """Pydantic's findings in the words of somebody who edits the file: the path as written, the value, what is right."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -43,12 +45,26 @@ for _moment in ("starts_at", "ends_at", "end_date"):
 _KINDS: Final = {"kind": tuple(MarketKind), "purpose": tuple(Purpose)}
 
 
-def explain(error: ValidationError, written: object) -> list[Diagnostic]:
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a kind of file knows: its model, those of its parts by the keys that lead to them, and an example."""
+
+    root: type[BaseModel]
+    parts: Mapping[str, type[BaseModel]]
+    example: str
+    forms: Mapping[str, str] = field(default_factory=dict)
+    """What must stand behind a key, for people."""
+
+
+ENVIRONMENT: Final = Vocabulary(model.Environment, _MODELS, "environments/prod.yaml", _FORMS)
+
+
+def explain(error: ValidationError, written: object, vocabulary: Vocabulary = ENVIRONMENT) -> list[Diagnostic]:
     """Pydantic's errors as diagnostics; ``written`` is the file's content, as read.
 
     A misspelt key is both an unknown key and a missing one: it is reported once, as the unknown key.
     """
-    found = [_explain_one(detail, written) for detail in error.errors(include_url=False)]
+    found = [_explain_one(detail, written, vocabulary) for detail in error.errors(include_url=False)]
     meant = {
         f"{diagnostic.path.rpartition('.')[0]}.{diagnostic.fix.removeprefix(_DID_YOU_MEAN).rstrip('?')}"
         for diagnostic in found
@@ -66,31 +82,31 @@ def _counts_only_the_good(too_short: Diagnostic, found: list[Diagnostic]) -> boo
     return too_short.code == "invalid-too-short" and any(d.path.startswith(f"{too_short.path}[") for d in found)
 
 
-def _explain_one(error: ErrorDetails, written: object) -> Diagnostic:
+def _explain_one(error: ErrorDetails, written: object, known: Vocabulary) -> Diagnostic:
     location = error["loc"]
-    path = _path(location, written)
+    path = _path(location, written, known)
     key = str(location[-1]) if location else ""
     code = f"invalid-{error['type'].replace('_', '-')}"
     context = error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":
-            return refuse("unknown-key", path, key, "unknown key", _nearest_key(key, location))
+            return refuse("unknown-key", path, key, "unknown key", _nearest_key(key, location, known))
         case "missing":
-            return refuse("missing-key", path, "", "missing", _form(key))
+            return refuse("missing-key", path, "", "missing", _form(key, known))
         case "union_tag_not_found":
             key = _unquoted(context["discriminator"])
-            return refuse("missing-key", f"{path}.{key}", "", "missing", _form(key))
+            return refuse("missing-key", f"{path}.{key}", "", "missing", _form(key, known))
         case "union_tag_invalid":
             return _unknown_kind(path, context)
         case _:
-            fix = _form(key) if key in _FORMS else _lower(error["msg"])
+            fix = _form(key, known) if key in known.forms else _lower(error["msg"])
             return refuse(code, path, _plain(error["input"]), f"{_quoted(error['input'])} is not allowed", fix)
 
 
-def _form(key: str) -> str:
+def _form(key: str, known: Vocabulary) -> str:
     if key in _KINDS:
         return f"it must be one of {', '.join(_KINDS[key])}"
-    return f"it must be {_FORMS[key]}" if key in _FORMS else f"add {key}, as in environments/prod.yaml"
+    return f"it must be {known.forms[key]}" if key in known.forms else f"add {key}, as in {known.example}"
 
 
 def _quoted(value: object) -> str:
@@ -109,14 +125,14 @@ def _unknown_kind(path: str, context: dict[str, Any]) -> Diagnostic:
     return refuse("unknown-kind", f"{path}.{_unquoted(context['discriminator'])}", tag, f"{tag!r} is not allowed", fix)
 
 
-def _nearest_key(key: str, location: tuple[int | str, ...]) -> str:
+def _nearest_key(key: str, location: tuple[int | str, ...], vocabulary: Vocabulary) -> str:
     names = [part for part in location[:-1] if isinstance(part, str)]
-    known = list((_MODELS[names[-1]] if names else model.Environment).model_fields)
+    known = list((vocabulary.parts[names[-1]] if names else vocabulary.root).model_fields)
     close = get_close_matches(key, known, n=1)
     return f"{_DID_YOU_MEAN}{close[0]}?" if close else f"known keys: {', '.join(known)}"
 
 
-def _path(location: tuple[int | str, ...], written: object) -> str:
+def _path(location: tuple[int | str, ...], written: object, known: Vocabulary) -> str:
     """The location as the file's author sees it: without the tags of unions, which are not keys in the file."""
     path = ""
     for index, part in enumerate(location):
@@ -125,7 +141,7 @@ def _path(location: tuple[int | str, ...], written: object) -> str:
             written = written[part] if isinstance(written, list) and part < len(written) else None
             continue
         is_key = isinstance(written, dict) and part in written
-        if not is_key and part in _MODELS and index + 1 < len(location):
+        if not is_key and part in known.parts and index + 1 < len(location):
             continue
         path += f".{part}" if path else part
         written = written[part] if isinstance(written, dict) and is_key else None
