@@ -69,6 +69,11 @@ def job_log_group(environment: str) -> str:
     return f"/{PROJECT}/{environment}/jobs"
 
 
+def job_place_parameter(environment: str, fleet: str) -> str:
+    """Where whoever submits a job reads the fleet's queue and job definition."""
+    return parameter_path(environment, "jobs", fleet)
+
+
 def cluster_name(environment: str, fleet: str) -> str:
     """The ECS cluster that an inference fleet's nodes join at boot."""
     return f"{PROJECT}-{environment}-{fleet}"

@@ -2,9 +2,10 @@
 
 from aws_cdk import Stack
 from aws_cdk import aws_logs as logs
+from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.model import Environment
+from environments.model import Environment, TrainingFleet
 from fleet import naming
 from stacks.capacity import CapacityStack
 from stacks.compile_cache import CompileCacheStack
@@ -52,3 +53,21 @@ class TrainingStack(Stack):
                 compile_cache=compile_cache,
                 log_group=log_group,
             )
+            self._tell_submitters(part, environment, fleet)
+
+    def _tell_submitters(self, part: Construct, environment: Environment, fleet: TrainingFleet) -> None:
+        """Names that CloudFormation makes up, for `fleet jobs`, which runs outside this app."""
+        place = {
+            "queue": self.fleets[fleet.name].queue.attr_job_queue_arn,
+            "definition": self.jobs[fleet.name].definition.job_definition_arn,
+            # As deployed, which the file may be ahead of.
+            "image": fleet.container_image,
+            "nodes": fleet.nodes,
+        }
+        ssm.StringParameter(
+            part,
+            "Place",
+            description=f"Where jobs for {fleet.name} go",
+            parameter_name=naming.job_place_parameter(environment.name, fleet.name),
+            string_value=self.to_json_string(place),
+        )

@@ -95,6 +95,11 @@ class TrainingJob(Construct):
             # A job that waits goes on to name the definition that it was submitted with.
             skip_deregister_on_update=True,
         )
+        # SubmitJob overrides the number of nodes only where a range has an open end (Batch API reference,
+        # NodeOverrides); the L2 always closes it.
+        definition = self.definition.node.default_child
+        assert isinstance(definition, batch.CfnJobDefinition)  # noqa: S101 - what the L2 is made of
+        definition.add_property_override("NodeProperties.NodeRangeProperties.0.TargetNodes", "0:")
 
 
 def _environment(fleet: TrainingFleet, plan: LaunchPlan) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Training on AWS Batch: the nodes, the queue, and a job that holds every device of every node."""
 
+import json
 from typing import Any
 
 import aws_cdk as cdk
@@ -145,3 +146,31 @@ def test_owners_that_wait_get_a_fleet_by_their_shares() -> None:
     ]
     (queue,) = [each for each in body["Resources"].values() if each["Type"] == "AWS::Batch::JobQueue"]
     assert "Shares" in str(queue["Properties"]["SchedulingPolicyArn"])
+
+
+@pytest.mark.parametrize(("environment", "fleet"), EACH)
+def test_a_submission_may_override_the_number_of_nodes(environment: str, fleet: str) -> None:
+    # SubmitJob does so only where a range has an open end.
+    definition = templates(environment)["training"].resource("AWS::Batch::JobDefinition", f"{fleet}/")
+    (nodes,) = definition.properties["NodeProperties"]["NodeRangeProperties"]
+    assert nodes["TargetNodes"] == "0:"
+
+
+def test_whoever_submits_finds_the_queue_and_the_definition_of_each_fleet() -> None:
+    training = templates("prod")["training"]
+    place = training.resource("AWS::SSM::Parameter", "trn1-pretrain/").properties
+    assert place["Name"] == "/neuron-fleet/prod/jobs/trn1-pretrain"
+    queue = training.resource("AWS::Batch::JobQueue", "trn1-pretrain/").logical_id
+    definition = training.resource("AWS::Batch::JobDefinition", "trn1-pretrain/").logical_id
+    # Resolved as CloudFormation would.
+    names = {queue: "queue-arn", definition: "definition-arn"}
+    text = "".join(
+        part if isinstance(part, str) else names[part.get("Ref") or part["Fn::GetAtt"][0]]
+        for part in place["Value"]["Fn::Join"][1]
+    )
+    assert json.loads(text) == {
+        "queue": "queue-arn",
+        "definition": "definition-arn",
+        "image": "111122223333.dkr.ecr.us-east-2.amazonaws.com/training:llama-2026-11",
+        "nodes": 16,
+    }
