@@ -9,7 +9,12 @@ CONSOLE: Final = Console(highlight=False)
 _ERRORS: Final = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
+def complain(message: object) -> None:
+    """One line on standard error."""
+    _ERRORS.print(str(message), style="red", markup=False)
+
+
 def refuse(message: object) -> NoReturn:
     """End the command with exit code 1 and ``message``."""
-    _ERRORS.print(str(message), style="red", markup=False)
+    complain(message)
     raise typer.Exit(1)

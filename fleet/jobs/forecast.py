@@ -86,9 +86,11 @@ def usd_so_far(node_minutes: int, price: Price) -> float:
 
 
 def assumed_throughput(
-    known: InstanceType, nodes: int, *, parameters: float, utilization_percent: float, dtype: str = "bf16"
+    known: InstanceType, nodes: float, *, parameters: float, utilization_percent: float, dtype: str = "bf16"
 ) -> Throughput | None:
     """The pace of a dense transformer whose tensor engines are used to ``utilization_percent``.
+
+    ``nodes`` has a fraction where the job uses a part of each node's cores only.
 
     None where the type's peak for ``dtype`` is not documented. It is an assumption, and says so.
     """

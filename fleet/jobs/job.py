@@ -28,12 +28,19 @@ class Job:
     parallel: Parallel = Parallel()
     cores_per_node: int | None = None
     """Logical cores of each node that it uses, as where another job validates on the rest; None: all."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables of every container."""
     checkpoint: str = ""
     """Where checkpoints are kept: ``s3://bucket/prefix``, or a directory that every node mounts; empty: nowhere."""
+    every_steps: int | None = None
+    every_minutes: float | None = None
+    """How often it saves; None: as its script decides."""
     tokens_wanted: float | None = None
     """Tokens after which the job is done; None: it ends by itself."""
-    hours_limit: float | None = None
-    """Hours after which it is ended whatever it does."""
+    longest_hours: float | None = None
+    """Hours after which an attempt is ended whatever it does."""
+    priority: int | None = None
+    """Among the jobs of its owner that wait, the highest comes first; None: the fleet's own."""
     neuron_sdk: str | None = None
     """Neuron SDK in the image, ``2.28``; None: what the image's tag says, if it does."""
     framework: Framework | None = None

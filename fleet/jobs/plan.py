@@ -47,7 +47,10 @@ def compile_job(
     if any(diagnostic.is_error for diagnostic in diagnostics):
         raise JobRefusedError(job.name, diagnostics)
     case = JobCase(job, spec, instance_type(spec.instance_type), standing)
-    limits = [case.seconds_of_block, None if job.hours_limit is None else int(job.hours_limit * 3600)]
+    limits = [case.seconds_of_block, _seconds(job.longest_hours)]
+    if any(limit is not None for limit in limits):
+        # Without any, the fleet's own time-out holds.
+        limits.append(_seconds(standing.longest_hours))
     return JobPlan(
         job=job,
         ranks_per_node=case.cores_per_node,
@@ -57,3 +60,7 @@ def compile_job(
         forecast=case.forecast,
         notes=diagnostics,
     )
+
+
+def _seconds(hours: float | None) -> int | None:
+    return None if hours is None else int(hours * 3600)

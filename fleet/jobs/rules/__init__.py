@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from fleet.diagnostics import Diagnostic, refuse
-from fleet.fleet_spec import FleetSpec
+from fleet.fleet_spec import FleetSpec, Purpose
 from fleet.instances import UnknownInstanceTypeError, instance_type
 from fleet.jobs.job import Job
 from fleet.jobs.rules import content, endurance, ranks
@@ -31,5 +31,8 @@ def diagnose_job(
     if not known.is_neuron:
         without = f"{known.name} has no NeuronCores"
         return (refuse("fleet-without-neuron", "fleet", job.fleet, without, "name a fleet of trn or inf instances"),)
+    if spec.purpose is not Purpose.TRAINING:
+        serves = f"fleet {spec.name} serves endpoints and takes no jobs"
+        return (refuse("fleet-does-not-train", "fleet", job.fleet, serves, "name a training fleet"),)
     case = JobCase(job, spec, known, standing or Standing())
     return tuple(diagnostic for rule in (*RULES, *further) for diagnostic in rule(case))

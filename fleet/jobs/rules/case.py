@@ -22,6 +22,8 @@ class Standing:
     image_exists: bool | None = None
     """Whether the registry has the image."""
     throughput: Throughput | None = None
+    longest_hours: float | None = None
+    """What the fleet's owner lets a job take."""
 
 
 @dataclass(frozen=True, slots=True)

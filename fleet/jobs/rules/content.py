@@ -8,23 +8,16 @@ from typing import Final
 from fleet.capacity.rules import software
 from fleet.capacity.rules.case import Case
 from fleet.diagnostics import Diagnostic, refuse, warn
-from fleet.fleet_spec import Purpose
 from fleet.jobs.rules.case import JobCase, JobRule
 
-# AWS Batch API reference, SubmitJob: letters, digits, dashes and underscores, 128 at most.
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-
-
-def fleet_trains(case: JobCase) -> Iterator[Diagnostic]:
-    """An inference fleet has no queue."""
-    if case.spec.purpose is not Purpose.TRAINING:
-        yield refuse(
-            "fleet-does-not-train",
-            "fleet",
-            case.job.fleet,
-            f"fleet {case.spec.name} serves endpoints and takes no jobs",
-            "name a training fleet",
-        )
+# AWS Batch API reference, SubmitJob: letters, digits, dashes and underscores, 128 at most; a submission adds nine.
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,118}")
+# AWS Batch user guide, "Tag restrictions".
+_TAG_VALUE: Final = re.compile(r"[\w +=.:/@-]{0,256}")
+_ECR: Final = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/([^:@]+)")
+# Batch sets the first, and the submission the second (AWS Batch API reference, ContainerOverrides).
+_RESERVED: Final = ("AWS_BATCH", "NEURON_FLEET_")
+_PRIORITIES: Final = range(10_000)
 
 
 def has_a_name_and_an_owner(case: JobCase) -> Iterator[Diagnostic]:
@@ -35,10 +28,13 @@ def has_a_name_and_an_owner(case: JobCase) -> Iterator[Diagnostic]:
             "name",
             case.job.name,
             f"{case.job.name[:130]!r} is not a job's name",
-            "use up to 128 letters, digits, dashes and underscores, and begin with one of the first two",
+            "use up to 119 letters, digits, dashes and underscores, and begin with one of the first two",
         )
     if not case.job.owner.strip():
         yield refuse("owner-missing", "owner", "", "nobody owns the job", "name the team that answers for it")
+    elif not _TAG_VALUE.fullmatch(case.job.owner):
+        fix = "use 1 to 256 letters, digits, spaces and + - = . _ : / @"
+        yield refuse("owner-not-a-tag", "owner", case.job.owner, "it cannot be the value of a tag", fix)
 
 
 def has_a_command(case: JobCase) -> Iterator[Diagnostic]:
@@ -73,6 +69,35 @@ def has_an_image(case: JobCase) -> Iterator[Diagnostic]:
         )
 
 
+def image_may_be_pulled(case: JobCase) -> Iterator[Diagnostic]:
+    """The role that starts a fleet's containers may pull from one repository: that of the fleet's own image."""
+    image, own = case.job.image, case.spec.software.container_image
+    asked, allowed = _ECR.match(image), _ECR.match(own)
+    if own and asked is not None and (allowed is None or asked[0] != allowed[0]):
+        yield refuse(
+            "image-not-allowed",
+            "image",
+            image,
+            f"fleet {case.spec.name} may not pull from {asked[0]}",
+            f"push it to {allowed[0]}, or make it the fleet's image" if allowed else "make it the fleet's image",
+        )
+
+
+def variables_are_free(case: JobCase) -> Iterator[Diagnostic]:
+    """Those that say which job and which run this is are not the file's."""
+    for name, _ in case.job.variables:
+        if not name.strip() or name.upper().startswith(_RESERVED):
+            text = f"{name!r} is not a variable that a job sets"
+            yield refuse("variable-reserved", f"variables.{name}", name, text, "use another name")
+
+
+def priority_is_one(case: JobCase) -> Iterator[Diagnostic]:
+    """AWS Batch API reference, SubmitJob."""
+    priority = case.job.priority
+    if priority is not None and priority not in _PRIORITIES:
+        yield refuse("priority", "priority", priority, f"priority is {priority}", "use 0 to 9999")
+
+
 def image_runs_on_the_chip(case: JobCase) -> Iterator[Diagnostic]:
     """The fleet's own rules of image x SDK x instance, with what the job brings along."""
     own, job = case.spec.software, case.job
@@ -90,9 +115,11 @@ def image_runs_on_the_chip(case: JobCase) -> Iterator[Diagnostic]:
 
 
 RULES: Final[tuple[JobRule, ...]] = (
-    fleet_trains,
     has_a_name_and_an_owner,
     has_a_command,
     has_an_image,
+    image_may_be_pulled,
+    variables_are_free,
+    priority_is_one,
     image_runs_on_the_chip,
 )

@@ -13,7 +13,9 @@ from fleet.jobs.rules.case import JobCase, JobRule
 _S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/.*)?")
 # Beyond that, a job without checkpoints is a gamble; below, repeating it is cheap.
 _LONG_HOURS: Final = 4.0
-_FIX: Final = "write checkpoint: s3://bucket/prefix"
+_FIX: Final = "write checkpoint: {location: s3://bucket/prefix}"
+# AWS Batch API reference, JobTimeout.
+_SHORTEST_LIMIT_HOURS: Final = 1 / 60
 
 
 def checkpoints_have_a_place(case: JobCase) -> Iterator[Diagnostic]:
@@ -22,7 +24,7 @@ def checkpoints_have_a_place(case: JobCase) -> Iterator[Diagnostic]:
     if place and not (_S3.fullmatch(place) or place.startswith("/")):
         yield refuse(
             "checkpoint-location",
-            "checkpoint",
+            "checkpoint.location",
             place,
             f"{place} is not a place for checkpoints",
             "use s3://bucket/prefix, or the absolute path of a directory that every node mounts",
@@ -30,7 +32,7 @@ def checkpoints_have_a_place(case: JobCase) -> Iterator[Diagnostic]:
     elif place.startswith("/") and case.job.nodes > 1:
         yield note(
             "checkpoint-must-be-shared",
-            "checkpoint",
+            "checkpoint.location",
             place,
             f"{place} must be one file system on all {case.job.nodes} nodes, or no checkpoint is ever complete",
         )
@@ -42,9 +44,15 @@ def checkpoints_have_a_place(case: JobCase) -> Iterator[Diagnostic]:
 
 
 def amounts_are_positive(case: JobCase) -> Iterator[Diagnostic]:
-    """Tokens and hours."""
-    for path in ("tokens_wanted", "hours_limit"):
-        value: float | None = getattr(case.job, path)
+    """Tokens, hours, and what lies between two checkpoints."""
+    job = case.job
+    amounts = {
+        "tokens_wanted": job.tokens_wanted,
+        "longest_hours": job.longest_hours,
+        "checkpoint.every_steps": job.every_steps,
+        "checkpoint.every_minutes": job.every_minutes,
+    }
+    for path, value in amounts.items():
         if value is not None and not 0 < value < float("inf"):
             yield refuse("amount-not-positive", path, value, f"{path} is {value}", "use a positive number")
 
@@ -83,13 +91,27 @@ def block_lasts(case: JobCase) -> Iterator[Diagnostic]:
         )
 
 
+def limit_is_allowed(case: JobCase) -> Iterator[Diagnostic]:
+    """Batch takes no time-out below a minute, and the fleet's owner says what the longest is."""
+    limit, longest = case.job.longest_hours, case.standing.longest_hours
+    if limit is None:
+        return
+    if 0 < limit < _SHORTEST_LIMIT_HOURS:
+        short = f"{limit * 3600:.0f} seconds are less than AWS Batch's shortest time-out of 60"
+        yield refuse("limit-not-allowed", "longest_hours", limit, short, "use 0.02 or more")
+    elif longest is not None and limit > longest:
+        text = f"{limit:g} hours are more than the {longest:g} that fleet {case.spec.name} gives a job"
+        fix = f"use {longest:g} or fewer, or raise longest_job_hours of the fleet"
+        yield refuse("limit-not-allowed", "longest_hours", limit, text, fix)
+
+
 def limit_lasts(case: JobCase) -> Iterator[Diagnostic]:
     """A limit below what is expected ends the job before it is done."""
-    limit, expected = case.job.hours_limit, case.forecast
+    limit, expected = case.job.longest_hours, case.forecast
     if limit is not None and expected is not None and 0 < limit < expected.hours:
         yield warn(
             "limit-too-short",
-            "hours_limit",
+            "longest_hours",
             limit,
             f"{expected.hours:.1f} hours are expected ({expected.throughput.basis} pace), and the job is ended after "
             f"{limit:g}",
@@ -97,4 +119,10 @@ def limit_lasts(case: JobCase) -> Iterator[Diagnostic]:
         )
 
 
-RULES: Final[tuple[JobRule, ...]] = (checkpoints_have_a_place, amounts_are_positive, block_lasts, limit_lasts)
+RULES: Final[tuple[JobRule, ...]] = (
+    checkpoints_have_a_place,
+    amounts_are_positive,
+    block_lasts,
+    limit_is_allowed,
+    limit_lasts,
+)

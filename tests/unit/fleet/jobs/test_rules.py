@@ -102,14 +102,15 @@ def test_a_job_without_a_mistake_has_nothing_said_about_it() -> None:
         (
             {"name": "-x"},
             (
-                "job-name: name: '-x' is not a job's name; use up to 128 letters, digits, dashes and underscores, and "
+                "job-name: name: '-x' is not a job's name; use up to 119 letters, digits, dashes and underscores, and "
                 "begin with one of the first two"
             ),
         ),
         (
             {"checkpoint": "s3:/oops"},
             (
-                "checkpoint-location: checkpoint: s3:/oops is not a place for checkpoints; use s3://bucket/prefix, or "
+                "checkpoint-location: checkpoint.location: s3:/oops is not a place for checkpoints; use "
+                "s3://bucket/prefix, or "
                 "the absolute path of a directory that every node mounts"
             ),
         ),
@@ -155,10 +156,11 @@ def test_an_image_for_an_sdk_that_the_chip_is_too_new_for_is_refused_by_its_tag(
 
 def test_what_the_fleet_says_of_its_own_image_is_not_held_against_another_one() -> None:
     # The fleet's image has an SDK that NxD Training has left; the job brings an image of its own.
-    old = Software(neuron_sdk="2.32", framework=Framework.NXD_TRAINING, container_image="fleet:1")
+    own = "123456789012.dkr.ecr.us-east-2.amazonaws.com/train:fleet"
+    old = Software(neuron_sdk="2.32", framework=Framework.NXD_TRAINING, container_image=own)
     spec = replace(TRN1, software=old)
     assert lines(spec) == []
-    assert lines(spec, image="fleet:1")[0].startswith("framework-ended")
+    assert lines(spec, image=own)[0].startswith("framework-ended")
 
 
 def test_an_image_that_the_registry_lacks_is_refused_once_somebody_looked() -> None:
@@ -216,7 +218,7 @@ def test_a_block_gives_a_job_its_time_out_and_refuses_what_cannot_begin() -> Non
     # 10 h - 35 min = 9 h 25 min = 33,900 s.
     assert compile_job(JOB, TRN1, standing=Standing(NOW, BLOCK)).timeout_seconds == 33_900
     # The limit in the file is nearer.
-    limited = replace(JOB, hours_limit=2.0)
+    limited = replace(JOB, longest_hours=2.0)
     assert compile_job(limited, TRN1, standing=Standing(NOW, BLOCK)).timeout_seconds == 7_200
     # 35 min + 10 min before the end is the last moment.
     last = BLOCK.end - timedelta(minutes=45)
@@ -245,9 +247,9 @@ def test_a_job_that_the_block_is_too_short_or_too_small_for_is_told() -> None:
 
 def test_a_limit_below_what_is_expected_is_a_warning() -> None:
     # 27.8 x 1.2 = 33.3
-    assert lines(standing=Standing(throughput=PACE), hours_limit=10.0) == [
+    assert lines(standing=Standing(throughput=PACE), longest_hours=10.0) == [
         (
-            "limit-too-short: hours_limit: 27.8 hours are expected (assumed pace), and the job is ended after 10; "
+            "limit-too-short: longest_hours: 27.8 hours are expected (assumed pace), and the job is ended after 10; "
             "use 33 or more"
         )
     ]

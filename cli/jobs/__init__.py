@@ -1,0 +1,1 @@
+"""`fleet jobs`: submit a training job, watch it, read its logs, stop it."""

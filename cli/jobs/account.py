@@ -1,0 +1,104 @@
+"""AWS, as the `fleet jobs` commands see it: the only place that speaks to it, with a time limit for every call."""
+
+from typing import Any, Final
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    HTTPClientError,
+    ProxyConnectionError,
+    SSLError,
+)
+from botocore.parsers import ResponseParserError
+
+_READING: Final = Config(connect_timeout=3, read_timeout=15, retries={"mode": "standard", "total_max_attempts": 3})
+# What starts or buys something is said once; whether it was heard is looked up, and not guessed.
+_ONCE: Final = Config(connect_timeout=3, read_timeout=30, retries={"mode": "standard", "total_max_attempts": 1})
+_DENIED: Final = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "UnauthorizedException"})
+_PAGES: Final = 50
+
+
+class AwsError(Exception):
+    """AWS did not do it; one line for the person who asked. ``is_lost``: it may have done it all the same."""
+
+    def __init__(self, message: str, code: str = "", *, is_lost: bool = False) -> None:
+        super().__init__(message)
+        self.code, self.is_lost = code, is_lost
+
+
+class Account:
+    """One region of the account that the person's credentials are of."""
+
+    def __init__(self, region: str) -> None:
+        """Ask in ``region``; the first call looks for credentials."""
+        self.region = region
+        self._clients: dict[tuple[str, bool], Any] = {}
+
+    def ask(self, service: str, method: str, **request: object) -> dict[str, Any]:
+        """The answer to a call that may be repeated.
+
+        Raises:
+            AwsError: it was refused, or not answered in time.
+        """
+        return self._call(service, method, request, once=False)
+
+    def once(self, service: str, method: str, **request: object) -> dict[str, Any]:
+        """The answer to a call that is made once; raises as ``ask`` does."""
+        return self._call(service, method, request, once=True)
+
+    def find(self, service: str, method: str, absent: tuple[str, ...], **request: object) -> dict[str, Any] | None:
+        """As ``ask``; None when AWS answers one of the error codes ``absent``: there is no such thing."""
+        try:
+            return self.ask(service, method, **request)
+        except AwsError as error:
+            if error.code in absent:
+                return None
+            raise
+
+    def every(self, service: str, method: str, key: str, **request: object) -> list[dict[str, Any]]:
+        """The members ``key`` of every page; raises as ``ask`` does."""
+        found: list[dict[str, Any]] = []
+        more: dict[str, object] = {}
+        for _ in range(_PAGES):
+            page = self.ask(service, method, **request, **more)
+            found += page.get(key, [])
+            name = next((each for each in ("nextToken", "NextToken") if page.get(each)), None)
+            if name is None:
+                break
+            more = {name: page[name]}
+        return found
+
+    def _call(self, service: str, method: str, request: dict[str, object], *, once: bool) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = getattr(self._client(service, once), method)(**request)
+        except ClientError as error:
+            raise _refused(f"{service}:{method}", error) from error
+        except (BotoCoreError, ResponseParserError, ValueError) as error:
+            raise AwsError(f"AWS did not answer {service}:{method}: {error}", is_lost=_was_sent(error)) from error
+        return answer
+
+    def _client(self, service: str, once: bool) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
+        if (service, once) not in self._clients:
+            session: Any = boto3.session.Session()
+            config = _ONCE if once else _READING
+            self._clients[service, once] = session.client(service, region_name=self.region, config=config)
+        return self._clients[service, once]
+
+
+def _was_sent(error: Exception) -> bool:
+    never = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError, SSLError)
+    return isinstance(error, HTTPClientError | ResponseParserError) and not isinstance(error, never)
+
+
+def _refused(action: str, error: ClientError) -> AwsError:
+    details = error.response.get("Error", {})
+    code, message = str(details.get("Code", "")), str(details.get("Message", ""))
+    if code in _DENIED:
+        return AwsError(f"these credentials may not call {action}: {message}", code)
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    # A server that failed may have failed after it did what it was asked.
+    return AwsError(f"AWS refused {action}: {code}: {message}", code, is_lost=status >= 500)

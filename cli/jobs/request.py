@@ -1,0 +1,165 @@
+"""From a job file to what is to be submitted: the file, its environment, its fleet, and all that was looked up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from cli.jobs import job_file
+from cli.jobs.account import Account
+from cli.jobs.job_file import JobFile
+from cli.jobs.looking import block_of, image_exists, place_of, planned_block
+from cli.jobs.model import pace_of, shape_of, training_of
+from environments import loader
+from environments.fleet_specs import fleet_spec
+from environments.model import Environment, InferenceFleet
+from fleet.blocks.life import Block
+from fleet.diagnostics import Diagnostic, refuse, warn
+from fleet.fleet_spec import FleetSpec, Framework
+from fleet.instances import instance_type
+from fleet.jobs import Job, JobPlan, JobRule, Standing, compile_job, diagnose_job
+from fleet.jobs.memory import job_fit, memory_rule
+from fleet.jobs.rules.case import JobCase
+from fleet.jobs.submission import Place
+from fleet.sizing.fit import Fit
+from fleet.sizing.shape import ModelShape
+
+_COMMAND_LINE: Final = "write environment: NAME, or pass --env NAME"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Nothing is submitted of one whose ``diagnostics`` hold an error; then ``plan`` is None."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    environment: Environment | None = None
+    spec: FleetSpec | None = None
+    plan: JobPlan | None = None
+    place: Place | None = None
+    fit: Fit | None = None
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """What refuses it."""
+        return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.is_error)
+
+
+def environment_of(name: str) -> Environment:
+    """One of the project's environments, or the one in a file, as ``fleet doctor`` takes it.
+
+    Raises:
+        EnvironmentFileError: there is none, or it has a mistake.
+    """
+    return loader.load_file(Path(name)) if name.endswith(".yaml") else loader.load(name)
+
+
+def prepare(path: Path, env: str | None, now: datetime, *, offline: bool) -> Prepared:
+    """Judge the file; ``offline`` asks AWS nothing, so that queue, image and block are those of the files.
+
+    Raises:
+        AwsError: the account does not say where the fleet's jobs go, or has no block for it.
+    """
+    written = job_file.read(path)
+    if isinstance(written, list):
+        return Prepared(tuple(written))
+    named = env or written.environment
+    if not named:
+        return Prepared((refuse("no-environment", "environment", "", "missing", _COMMAND_LINE),))
+    try:
+        environment = environment_of(named)
+    except loader.EnvironmentFileError as error:
+        return Prepared(tuple(each.under("environment") for each in error.diagnostics))
+    found = {fleet.name: fleet for fleet in environment.fleets}
+    if written.fleet not in found:
+        known = ", ".join(fleet.name for fleet in environment.training_fleets)
+        text = f"environment {environment.name} has no fleet {written.fleet}"
+        return Prepared((refuse("fleet-not-found", "fleet", written.fleet, text, f"use one of {known}"),))
+    return _Judge(path, written, environment, now).judge(offline=offline)
+
+
+class _Judge:
+    def __init__(self, path: Path, written: JobFile, environment: Environment, now: datetime) -> None:
+        self._written, self._environment, self._now = written, environment, now
+        self._fleet = next(fleet for fleet in environment.fleets if fleet.name == written.fleet)
+        self._spec = fleet_spec(environment, self._fleet)
+        self._shape, self._early = _shape(written, path.parent)
+        own = self._spec.software.container_image
+        self._job = _job(written, own)
+
+    def judge(self, *, offline: bool) -> Prepared:
+        """First what needs no account, so that a mistake is told without one."""
+        diagnostics = self._diagnose(self._standing(None, None))
+        if any(each.is_error for each in diagnostics) or isinstance(self._fleet, InferenceFleet):
+            return Prepared(diagnostics, self._environment, self._spec)
+        place = None
+        standing = self._standing(planned_block(self._fleet), None)
+        if not offline:
+            account = Account(self._environment.region)
+            place = place_of(account, self._environment, self._fleet.name)
+            block = block_of(account, self._environment, self._fleet)
+            standing = self._standing(block, image_exists(account, self._job.image))
+        diagnostics = (*self._diagnose(standing), *_differences(self._spec, place))
+        if any(each.is_error for each in diagnostics):
+            return Prepared(diagnostics, self._environment, self._spec, place=place)
+        plan = compile_job(self._job, self._spec, standing=standing, further=self._rules)
+        return Prepared(diagnostics, self._environment, self._spec, plan, place, self._fit(standing))
+
+    @property
+    def _rules(self) -> Sequence[JobRule]:
+        if self._shape is None or self._written.model is None:
+            return ()
+        return (memory_rule(self._shape, training_of(self._written.model)),)
+
+    def _diagnose(self, standing: Standing) -> tuple[Diagnostic, ...]:
+        return (*self._early, *diagnose_job(self._job, self._spec, standing=standing, further=self._rules))
+
+    def _standing(self, block: Block | None, has_image: bool | None) -> Standing:
+        known = instance_type(self._spec.instance_type)
+        pace = pace_of(self._written, self._shape, self._spec, known, self._fleet.target_utilization_percent)
+        longest = None if isinstance(self._fleet, InferenceFleet) else float(self._fleet.longest_job_hours)
+        return Standing(self._now, block, has_image, pace, longest)
+
+    def _fit(self, standing: Standing) -> Fit | None:
+        if self._shape is None or self._written.model is None:
+            return None
+        case = JobCase(self._job, self._spec, instance_type(self._spec.instance_type), standing)
+        return job_fit(case, self._shape, training_of(self._written.model))
+
+
+def _shape(written: JobFile, folder: Path) -> tuple[ModelShape | None, tuple[Diagnostic, ...]]:
+    if written.model is None:
+        text = "nobody says what model it is: whether it fits in memory is not checked"
+        return None, (warn("model-not-stated", "model", "", text, "add model: {config: config.json}"),)
+    shape = shape_of(written.model, folder)
+    return (None, (shape,)) if isinstance(shape, Diagnostic) else (shape, ())
+
+
+def _job(written: JobFile, own_image: str) -> Job:
+    checkpoint = written.checkpoint
+    return Job(
+        name=written.name,
+        owner=written.owner,
+        fleet=written.fleet,
+        nodes=written.nodes,
+        image=own_image if written.image is None else written.image,
+        command=written.command,
+        parallel=written.parallel.parallel(),
+        cores_per_node=written.cores_per_node,
+        variables=tuple(written.variables.items()),
+        checkpoint=checkpoint.location if checkpoint else "",
+        every_steps=checkpoint.every_steps if checkpoint else None,
+        every_minutes=checkpoint.every_minutes if checkpoint else None,
+        tokens_wanted=written.tokens_wanted,
+        longest_hours=written.longest_hours,
+        priority=written.priority,
+        neuron_sdk=written.neuron_sdk,
+        framework=Framework(written.framework) if written.framework else None,
+    )
+
+
+def _differences(spec: FleetSpec, place: Place | None) -> tuple[Diagnostic, ...]:
+    if place is None or place.nodes == spec.nodes:
+        return ()
+    text = f"fleet {spec.name} is deployed with {place.nodes} nodes, and its file has {spec.nodes}"
+    return (warn("deployed-otherwise", "nodes", spec.nodes, text, "deploy the file first"),)

@@ -1,0 +1,115 @@
+"""One SubmitJob for one submission, although Batch has no client token.
+
+The job's name ends in a token of this submission. It is said once; where the answer is lost, the queue is asked for a
+job of this name, several times because nobody promises that a list shows at once what was made, before it is said
+again. A job that a list shows only after that would be there twice: that is unlikely, and cannot be ruled out.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, Final
+
+from cli.jobs.account import Account, AwsError
+from fleet import naming
+from fleet.jobs.plan import JobPlan
+from fleet.jobs.submission import Place, request
+
+_TRIES: Final = 2
+_LOOKS: Final = 4
+_LOOK_SECONDS: Final = 5.0
+# What RegisterJobDefinition takes of what DescribeJobDefinitions shows.
+_COPIED: Final = (
+    "type", "parameters", "schedulingPriority", "nodeProperties", "retryStrategy", "propagateTags", "timeout", "tags",
+)  # fmt: skip
+# Shown, and refused when they come back.
+_NOT_TAGS: Final = "aws:"
+
+
+def send(
+    account: Account,
+    plan: JobPlan,
+    environment: str,
+    place: Place,
+    name: str,
+    pause: Callable[[float], None] = time.sleep,
+) -> str:
+    """Submit the job under ``name``, which no other submission uses; its id.
+
+    Raises:
+        AwsError: it was refused, or nobody knows whether it was submitted.
+    """
+    asked = request(plan, environment=environment, place=place, name=name)
+    for _ in range(_TRIES):
+        try:
+            return str(account.once("batch", "submit_job", **asked)["jobId"])
+        except AwsError as error:
+            if not error.is_lost:
+                raise
+            lost = error
+        found = _look(account, environment, place, name, pause)
+        if found is not None:
+            return found
+    raise AwsError(f"{lost}; no job {name} is in the queue after {_TRIES} tries")
+
+
+def _look(account: Account, environment: str, place: Place, name: str, pause: Callable[[float], None]) -> str | None:
+    for _ in range(_LOOKS):
+        pause(_LOOK_SECONDS)
+        try:
+            found = named(account, place.queue, name)
+        except AwsError as error:
+            raise AwsError(
+                f"nobody knows whether {name} was submitted: Batch's answer was lost, and {error}; look with "
+                f"`fleet jobs show {environment} {name}` before you submit it again"
+            ) from error
+        if found:
+            return str(found[0]["jobId"])
+    return None
+
+
+def named(account: Account, queue: str, name: str) -> list[dict[str, Any]]:
+    """Summaries of the queue's jobs of this name, in whatever state; ``*`` at its end stands for anything."""
+    filters = [{"name": "JOB_NAME", "values": [name]}]
+    found = account.every("batch", "list_jobs", "jobSummaryList", jobQueue=queue, filters=filters)
+    wanted = name.removesuffix("*")
+    return [each for each in found if _is(each["jobName"], wanted, is_prefix=name.endswith("*"))]
+
+
+def _is(name: str, wanted: str, *, is_prefix: bool) -> bool:
+    # Batch's own match does not tell capital letters from small ones.
+    return name.startswith(wanted) if is_prefix else name == wanted
+
+
+def definition_name(environment: str, place: Place, image: str) -> str:
+    """Of a copy of the fleet's definition with another image: the same for the same two."""
+    digest = sha256(f"{place.definition} {image}".encode()).hexdigest()[:12]
+    return f"{naming.PROJECT}-{environment}-image-{digest}"
+
+
+def with_image(account: Account, environment: str, place: Place, image: str) -> Place:
+    """``place`` with a definition whose containers are of ``image``: SubmitJob cannot name another one.
+
+    One that was registered before is used again.
+
+    Raises:
+        AwsError: Batch does not show the fleet's definition, or refuses a copy of it.
+    """
+    if image == place.image:
+        return place
+    name = definition_name(environment, place, image)
+    known = account.every(
+        "batch", "describe_job_definitions", "jobDefinitions", jobDefinitionName=name, status="ACTIVE"
+    )
+    if known:
+        return replace(place, definition=str(known[0]["jobDefinitionArn"]), image=image)
+    found = account.every("batch", "describe_job_definitions", "jobDefinitions", jobDefinitions=[place.definition])
+    if not found:
+        raise AwsError(f"Batch does not show job definition {place.definition}: deploy the training stack again")
+    copy: dict[str, Any] = {key: found[0][key] for key in _COPIED if key in found[0]}
+    copy["tags"] = {key: value for key, value in copy.get("tags", {}).items() if not key.startswith(_NOT_TAGS)}
+    for nodes in copy["nodeProperties"]["nodeRangeProperties"]:
+        nodes["container"]["image"] = image
+    made = account.ask("batch", "register_job_definition", jobDefinitionName=name, **copy)
+    return replace(place, definition=str(made["jobDefinitionArn"]), image=image)

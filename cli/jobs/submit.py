@@ -1,0 +1,72 @@
+"""`fleet jobs submit`: everything wrong with a job file, or what the job takes and costs, and then one submission."""
+
+import secrets
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.answers import CONSOLE, refuse
+from cli.jobs import plan_text, sending
+from cli.jobs.account import Account, AwsError
+from cli.jobs.answers import as_json, say_findings
+from cli.jobs.request import Prepared, prepare
+from fleet.diagnostics import refuse as refusal
+from fleet.jobs.submission import submitted_name
+
+
+def submit(
+    file: Annotated[Path, typer.Argument(help="A job file, such as examples/pretraining/job.yaml.")],
+    env: Annotated[str | None, typer.Option(help="The environment, or its file. Default: the job file's.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask back.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON; needs --yes or --dry-run.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Judge it by the files alone: AWS is asked nothing, nothing is submitted.")
+    ] = False,
+) -> None:
+    """Submit a training job, after its file was judged. Exit code 1 when it has a mistake: nothing is submitted."""
+    if json_ and not (yes or dry_run):
+        refuse("--json asks nothing back: add --yes or --dry-run")
+    prepared = _prepare(file, env, dry_run=dry_run)
+    if not json_:
+        _print(file, prepared)
+    submitted = None
+    if prepared.plan is not None and not dry_run:
+        if not yes:
+            typer.confirm("Submit it?", abort=True)
+        submitted = _send(prepared)
+    if json_:
+        findings = [asdict(each) for each in prepared.diagnostics]
+        as_json({"findings": findings, **plan_text.content(prepared), "submitted": submitted})
+    elif submitted:
+        CONSOLE.print("submitted {job_name}, {job_id}".format(**submitted), markup=False, soft_wrap=True)
+    if prepared.plan is None:
+        raise typer.Exit(1)
+
+
+def _prepare(file: Path, env: str | None, *, dry_run: bool) -> Prepared:
+    try:
+        return prepare(file, env, datetime.now(UTC), offline=dry_run)
+    except AwsError as error:
+        return Prepared((refusal("not-looked-up", "", "", str(error)),))
+
+
+def _print(file: Path, prepared: Prepared) -> None:
+    say_findings(file, prepared.diagnostics)
+    for line in plan_text.lines(prepared):
+        CONSOLE.print(line, markup=False, soft_wrap=True)
+
+
+def _send(prepared: Prepared) -> dict[str, str]:
+    plan, environment, place = prepared.plan, prepared.environment, prepared.place
+    if plan is None or environment is None or place is None:
+        refuse("nobody looked up where the fleet's jobs go")
+    account = Account(environment.region)
+    name = submitted_name(plan.job.name, secrets.token_hex(4))
+    try:
+        ready = sending.with_image(account, environment.name, place, plan.job.image)
+        return {"job_id": sending.send(account, plan, environment.name, ready, name), "job_name": name}
+    except AwsError as error:
+        refuse(error)
