@@ -8,6 +8,7 @@ from typing import Final
 
 from cli.jobs import job_file
 from cli.jobs.account import Account
+from cli.jobs.answers import environment_of
 from cli.jobs.job_file import JobFile
 from cli.jobs.looking import block_of, image_exists, place_of, planned_block
 from cli.jobs.model import pace_of, shape_of, training_of
@@ -43,15 +44,6 @@ class Prepared:
     def errors(self) -> tuple[Diagnostic, ...]:
         """What refuses it."""
         return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.is_error)
-
-
-def environment_of(name: str) -> Environment:
-    """One of the project's environments, or the one in a file, as ``fleet doctor`` takes it.
-
-    Raises:
-        EnvironmentFileError: there is none, or it has a mistake.
-    """
-    return loader.load_file(Path(name)) if name.endswith(".yaml") else loader.load(name)
 
 
 def prepare(path: Path, env: str | None, now: datetime, *, offline: bool) -> Prepared:

@@ -92,9 +92,11 @@ class Desk:
         self.folder, self.batch = folder, RecordedBatch()
         (folder / "llama.json").write_text(json.dumps(LLAMA_7B), encoding="utf-8")
         self.content = job()
-        for module in ("request", "submit"):
+        self.details: dict[str, dict[str, Any]] = {}
+        for module in ("request", "submit", "show", "logs", "stop"):
             monkeypatch.setattr(f"cli.jobs.{module}.Account", self._account)
-        monkeypatch.setattr("cli.jobs.sending._LOOK_SECONDS", 0.0)
+        for pause in ("sending._LOOK_SECONDS", "logs._POLL_SECONDS", "stop._POLL_SECONDS"):
+            monkeypatch.setattr(f"cli.jobs.{pause}", 0.0)
 
     def _account(self, region: str) -> RecordedBatch:
         assert region == "us-east-2"
@@ -104,6 +106,9 @@ class Desk:
         file = self.folder / "job.yaml"
         file.write_text(yaml.safe_dump(self.content), encoding="utf-8")
         return CliRunner().invoke(app, ["jobs", "submit", str(file), *options], input=answer)
+
+    def run(self, *arguments: str, answer: str | None = None) -> Result:
+        return CliRunner().invoke(app, ["jobs", *arguments], input=answer)
 
     @property
     def submitted(self) -> list[dict[str, Any]]:

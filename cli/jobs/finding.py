@@ -1,0 +1,176 @@
+"""Jobs as Batch has them: found by id or name, with their nodes and attempts."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from cli.jobs.account import Account, AwsError
+from cli.jobs.looking import place_of
+from cli.jobs.sending import named
+from environments.model import Environment, TrainingFleet
+from fleet.jobs.job import Job
+from fleet.jobs.progress import ACTIVE, ENDED, Attempt, NodeRun
+from fleet.jobs.submission import JOB_TAG, OWNER_TAG, TOKENS_WANTED
+
+_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_TOKEN: Final = re.compile(r"-[0-9a-f]{8}")
+# DescribeJobs takes so many at once.
+_AT_ONCE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One job; ``created``, ``started`` and ``stopped`` are UTC, None: not yet."""
+
+    job_id: str
+    name: str
+    fleet: TrainingFleet
+    job: Job
+    status: str
+    reason: str
+    created: datetime | None
+    started: datetime | None
+    stopped: datetime | None
+    attempts: int
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing becomes of it any more."""
+        return self.status in ENDED
+
+
+def find(account: Account, environment: Environment, wanted: str) -> Found:
+    """The job of this id, of this name as submitted, or of this name in its file: the one that lives, or the newest.
+
+    Raises:
+        AwsError: there is none, several live, or AWS does not answer.
+    """
+    details = describe(account, [wanted]) if _ID.fullmatch(wanted) else _by_name(account, environment, wanted)
+    found = [each for each in (_found(environment, detail) for detail in details) if each is not None]
+    living = [each for each in found if not each.is_over]
+    if len(living) > 1:
+        raise AwsError(f"several jobs are called {wanted}: {', '.join(f'{e.name} ({e.status})' for e in living)}")
+    if not found:
+        raise AwsError(
+            f"environment {environment.name} has no job {wanted}: `fleet jobs list {environment.name} --all`"
+        )
+    oldest = datetime.min.replace(tzinfo=UTC)
+    return living[0] if living else max(found, key=lambda each: each.created or oldest)
+
+
+def every(account: Account, environment: Environment, *, ended: bool) -> Iterator[Found]:
+    """The jobs of every fleet that is deployed, those that ended too where ``ended``; raises ``AwsError``."""
+    for fleet in environment.training_fleets:
+        queue = place_of(account, environment, fleet.name).queue
+        statuses = (*ACTIVE, *ENDED) if ended else ACTIVE
+        listed = [
+            job["jobId"]
+            for status in statuses
+            for job in account.every("batch", "list_jobs", "jobSummaryList", jobQueue=queue, jobStatus=status)
+        ]
+        for detail in describe(account, listed):
+            one = _found(environment, detail, fleet)
+            if one is not None:
+                yield one
+
+
+def nodes_of(account: Account, found: Found) -> tuple[NodeRun, ...]:
+    """Each node of the job, as Batch tells it; those that it does not know yet are left out."""
+    ids = [f"{found.job_id}#{index}" for index in range(found.job.nodes)]
+    details = {detail["jobId"]: detail for detail in describe(account, ids)}
+    return tuple(_node(index, details[each]) for index, each in enumerate(ids) if each in details)
+
+
+def describe(account: Account, ids: Iterable[str]) -> list[dict[str, Any]]:
+    """DescribeJobs, in as many calls as it takes."""
+    asked = list(ids)
+    details: list[dict[str, Any]] = []
+    for first in range(0, len(asked), _AT_ONCE):
+        details += account.ask("batch", "describe_jobs", jobs=asked[first : first + _AT_ONCE]).get("jobs", [])
+    return details
+
+
+def _by_name(account: Account, environment: Environment, name: str) -> list[dict[str, Any]]:
+    ids: list[str] = []
+    for fleet in environment.training_fleets:
+        queue = place_of(account, environment, fleet.name).queue
+        exact = named(account, queue, name)
+        ids += [each["jobId"] for each in exact]
+        if not exact:
+            same = named(account, queue, f"{name}-*")
+            ids += [each["jobId"] for each in same if _TOKEN.fullmatch(each["jobName"][len(name) :])]
+    return describe(account, ids)
+
+
+def _found(environment: Environment, detail: Mapping[str, Any], of: TrainingFleet | None = None) -> Found | None:
+    tags: Mapping[str, str] = detail.get("tags") or {}
+    fleets = {fleet.name: fleet for fleet in environment.training_fleets}
+    fleet = of or fleets.get(tags.get("fleet", ""))
+    if fleet is None or tags.get("environment", environment.name) != environment.name:
+        return None
+    return Found(
+        job_id=str(detail["jobId"]),
+        name=str(detail["jobName"]),
+        fleet=fleet,
+        job=_job(detail, tags, fleet),
+        status=str(detail["status"]),
+        reason=str(detail.get("statusReason") or ""),
+        created=moment(detail.get("createdAt")),
+        started=moment(detail.get("startedAt")),
+        stopped=moment(detail.get("stoppedAt")),
+        attempts=len(detail.get("attempts") or ()),
+    )
+
+
+def _job(detail: Mapping[str, Any], tags: Mapping[str, str], fleet: TrainingFleet) -> Job:
+    parameters: Mapping[str, str] = detail.get("parameters") or {}
+    nodes: Mapping[str, Any] = detail.get("nodeProperties") or {}
+    return Job(
+        name=tags.get(JOB_TAG, str(detail["jobName"])),
+        owner=tags.get(OWNER_TAG, fleet.owner),
+        fleet=fleet.name,
+        nodes=int(nodes.get("numNodes", 1)),
+        image="",
+        command=(),
+        tokens_wanted=_number(parameters.get(TOKENS_WANTED)),
+    )
+
+
+def _node(index: int, detail: Mapping[str, Any]) -> NodeRun:
+    container: Mapping[str, Any] = detail.get("container") or {}
+    attempts = [_attempt(each) for each in detail.get("attempts") or ()]
+    started = moment(detail.get("startedAt"))
+    # Batch lists an attempt when it is over; the one that runs is told by the job itself.
+    if started is not None and all(each.started != started for each in attempts):
+        stopped = moment(detail.get("stoppedAt"))
+        attempts.append(
+            Attempt(started, stopped, container.get("exitCode"), "", str(container.get("logStreamName") or ""))
+        )
+    reason = str(container.get("reason") or detail.get("statusReason") or "")
+    instance = str(container.get("containerInstanceArn") or "")
+    return NodeRun(index, str(detail["status"]), reason, tuple(attempts), instance)
+
+
+def _attempt(told: Mapping[str, Any]) -> Attempt:
+    container: Mapping[str, Any] = told.get("container") or {}
+    return Attempt(
+        moment(told.get("startedAt")),
+        moment(told.get("stoppedAt")),
+        container.get("exitCode"),
+        str(container.get("reason") or told.get("statusReason") or ""),
+        str(container.get("logStreamName") or ""),
+    )
+
+
+def moment(milliseconds: int | None) -> datetime | None:
+    """Batch's own way to tell a time; 0 is as good as none."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

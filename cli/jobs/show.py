@@ -1,0 +1,132 @@
+"""`fleet jobs list` and `fleet jobs show`: what waits and runs, how far it is, and what it costs."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cli.answers import CONSOLE
+from cli.jobs.account import Account
+from cli.jobs.answers import Name, Wanted, answering, as_json
+from cli.jobs.finding import Found, every, find, nodes_of
+from cli.jobs.pace import pace_of
+from cli.plan.figures import dollars, priced
+from environments.fleet_specs import fleet_spec
+from environments.model import Environment
+from fleet.instances import Price, instance_type
+from fleet.jobs.progress import Money, NodeRun, Pace, money
+from fleet.prices import price_for
+
+
+def list_(
+    environment: Name,
+    ended: Annotated[
+        bool, typer.Option("--all", help="Those that ended too, for as long as Batch keeps them.")
+    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the jobs that wait and run, fleet by fleet."""
+    with answering(environment) as named:
+        found = list(every(Account(named.region), named, ended=ended))
+    if json_:
+        as_json([_summary(each) for each in found])
+        return
+    table = Table("job", "fleet", "owner", "nodes", "state", "since (UTC)", "why")
+    for each in found:
+        since = each.stopped or each.started or each.created
+        when = f"{since:%Y-%m-%d %H:%M}" if since else "-"
+        table.add_row(each.name, each.fleet.name, each.job.owner, str(each.job.nodes), each.status, when, each.reason)
+    CONSOLE.print(table)
+
+
+def show(
+    environment: Name, job: Wanted, json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    """Show one job: its nodes, its pace, its dollars so far and to come."""
+    now = datetime.now(UTC)
+    with answering(environment) as named:
+        account = Account(named.region)
+        found = find(account, named, job)
+        nodes = nodes_of(account, found)
+        pace = pace_of(account, named.name, found, now)
+    spec = fleet_spec(named, found.fleet)
+    price = price_for(instance_type(spec.instance_type), spec.region, spec.market)
+    costs = money(found.job, spec, nodes, pace, price, found.stopped or now)
+    if json_:
+        as_json(_content(found, nodes, pace, costs, price, now))
+    else:
+        _print(named, found, nodes, pace, costs, price, now)
+
+
+def _summary(found: Found) -> dict[str, Any]:
+    return {
+        "job_id": found.job_id,
+        "job_name": found.name,
+        "job": found.job.name,
+        "fleet": found.fleet.name,
+        "owner": found.job.owner,
+        "nodes": found.job.nodes,
+        "status": found.status,
+        "reason": found.reason,
+        "attempts_ended": found.attempts,
+        "created": found.created,
+        "started": found.started,
+        "stopped": found.stopped,
+    }
+
+
+def _content(
+    found: Found, nodes: tuple[NodeRun, ...], pace: Pace, costs: Money, price: Price | None, now: datetime
+) -> dict[str, Any]:
+    left = None if found.is_over else costs.to_come
+    return {
+        **_summary(found),
+        "per_node": [{**asdict(each), "minutes": each.minutes(found.stopped or now)} for each in nodes],
+        "tokens_per_second": pace.tokens_per_second,
+        "tokens_done": pace.tokens_done,
+        "tokens_wanted": found.job.tokens_wanted,
+        "tensor_engine_utilization": pace.tensor_engine_percent,
+        "node_minutes": costs.node_minutes,
+        "usd_so_far": costs.usd_so_far,
+        "hours_to_come": left and left.hours,
+        "usd_to_come": left and left.usd,
+        "price": price and asdict(price),
+    }
+
+
+def _print(  # noqa: PLR0913, PLR0917 - all that is told
+    environment: Environment,
+    found: Found,
+    nodes: tuple[NodeRun, ...],
+    pace: Pace,
+    costs: Money,
+    price: Price | None,
+    now: datetime,
+) -> None:
+    why = f": {found.reason}" if found.reason else ""
+    _say(f"{found.name} ({found.job_id}) on {environment.name}/{found.fleet.name}, owner {found.job.owner}")
+    _say(f"{found.status}{why}; {found.attempts} attempts ended")
+    table = Table("node", "state", "attempts", "minutes", "exit", "why")
+    for each in nodes:
+        code = each.attempts[-1].exit_code if each.attempts else None
+        said = each.reason or (each.attempts[-1].reason if each.attempts else "")
+        minutes = str(each.minutes(found.stopped or now))
+        table.add_row(str(each.index), each.status, str(len(each.attempts)), minutes, _known(code), said)
+    CONSOLE.print(table)
+    wanted = f" of {found.job.tokens_wanted:.4g}" if found.job.tokens_wanted else ""
+    done = "tokens: none reported" if pace.tokens_done is None else f"tokens: {pace.tokens_done:.4g}{wanted}"
+    _say(f"{done}; {_known(pace.tokens_per_second, ',.0f')} tokens/s")
+    _say(f"tensor engines: {_known(pace.tensor_engine_percent, '.0f')} %")
+    _say(f"so far: ${dollars(costs.usd_so_far)} for {costs.node_minutes} node-minutes; {priced(price)}")
+    if costs.to_come is not None and not found.is_over:
+        _say(f"to come: {costs.to_come.hours:,.1f} h, ${dollars(costs.to_come.usd)}, at the pace of now")
+
+
+def _say(line: str) -> None:
+    CONSOLE.print(line, markup=False, soft_wrap=True)
+
+
+def _known(value: float | None, form: str = "") -> str:
+    return "-" if value is None else format(value, form)
