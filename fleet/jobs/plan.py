@@ -27,6 +27,8 @@ class JobPlan:
 
     job: Job
     ranks_per_node: int
+    cores_per_node: int
+    """Logical cores that a node has; those beyond ``ranks_per_node`` are left to something else."""
     world_size: int
     data_parallel: int
     timeout_seconds: int | None
@@ -54,6 +56,7 @@ def compile_job(
     return JobPlan(
         job=job,
         ranks_per_node=case.cores_per_node,
+        cores_per_node=case.logical_cores,
         world_size=case.world_size,
         data_parallel=case.world_size // case.model_size,
         timeout_seconds=min((seconds for seconds in limits if seconds is not None), default=None),

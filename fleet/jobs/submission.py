@@ -87,7 +87,12 @@ def variables(plan: JobPlan) -> dict[str, str]:
         "NEURON_FLEET_PIPELINE_PARALLEL": str(job.parallel.pipeline),
         "NEURON_FLEET_DATA_PARALLEL": str(plan.data_parallel),
     }
+    spare = None
+    if plan.ranks_per_node < plan.cores_per_node:
+        # In the form of NEURON_RT_VISIBLE_CORES (Neuron runtime configuration).
+        spare = f"{plan.ranks_per_node}-{plan.cores_per_node - 1}"
     optional = {
+        "NEURON_FLEET_SPARE_CORES": spare,
         "NEURON_FLEET_CHECKPOINT": job.checkpoint or None,
         "NEURON_FLEET_CHECKPOINT_STEPS": job.every_steps,
         "NEURON_FLEET_CHECKPOINT_MINUTES": None if job.every_minutes is None else f"{job.every_minutes:g}",

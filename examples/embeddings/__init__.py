@@ -1,0 +1,1 @@
+"""Text embeddings of a data set, core by core."""

@@ -1,0 +1,110 @@
+"""What a job's container runs: one process for each core, and the exit code that tells AWS Batch what to do next.
+
+    python -m examples.launch MODULE [ARGUMENT ...]
+    python -m examples.launch --beside OTHER MODULE [ARGUMENT ...]
+
+MODULE runs under torchrun on all nodes; OTHER, on the main node only, on the cores that MODULE leaves. torchrun ends
+with 1 whatever its ranks ended with. So a rank that wants the job to be started again (a drained node, a lost peer)
+leaves a file, and this process ends with 75, at which the fleet's job definition retries.
+"""
+
+import argparse
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+RESUME: Final = 75
+RESUME_FILE: Final = "NEURON_FLEET_RESUME_FILE"
+_PORT: Final = 41000
+# The other process has this long to write down what it knows.
+_BESIDE_SECONDS: Final = 60.0
+
+
+def torchrun(environment: Mapping[str, str], module: str, arguments: Sequence[str]) -> list[str]:
+    """The command of this node, from what AWS Batch and the submission tell its container.
+
+    Batch gives the main node's address to the other nodes only (Batch user guide, multi-node parallel jobs).
+    """
+    node = environment.get("AWS_BATCH_JOB_NODE_INDEX", "0")
+    main = environment.get("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS") or own_address()
+    return [
+        "torchrun",
+        f"--nnodes={environment.get('AWS_BATCH_JOB_NUM_NODES', '1')}",
+        f"--node_rank={node}",
+        f"--nproc_per_node={environment['NEURON_FLEET_RANKS_PER_NODE']}",
+        f"--master_addr={main}",
+        f"--master_port={_PORT}",
+        "-m",
+        module,
+        *arguments,
+    ]
+
+
+def own_address() -> str:
+    """The address that other nodes reach this one by; nothing is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("10.255.255.255", 9))
+        return str(probe.getsockname()[0])
+
+
+def visible_cores(environment: Mapping[str, str]) -> dict[str, str]:
+    """Cores for MODULE, where it leaves some: the first ones. Empty: all, which is what the runtime takes."""
+    if not environment.get("NEURON_FLEET_SPARE_CORES"):
+        return {}
+    return {"NEURON_RT_VISIBLE_CORES": f"0-{int(environment['NEURON_FLEET_RANKS_PER_NODE']) - 1}"}
+
+
+def exit_code(code: int, *, wants_resume: bool) -> int:
+    """What this process ends with when torchrun ended with ``code``."""
+    return RESUME if wants_resume else (128 - code if code < 0 else code)
+
+
+def run(environment: Mapping[str, str], module: str, arguments: Sequence[str], beside: str | None) -> int:
+    """Run it all; SIGTERM goes on to every process, and this one waits for them."""
+    with tempfile.TemporaryDirectory() as folder:
+        marker = Path(folder) / "resume"
+        own = {**environment, RESUME_FILE: str(marker)}
+        command = torchrun(environment, module, arguments)
+        processes = [subprocess.Popen(command, env={**own, **visible_cores(environment)})]
+        spare = environment.get("NEURON_FLEET_SPARE_CORES")
+        if beside and spare and environment.get("AWS_BATCH_JOB_NODE_INDEX", "0") == "0":
+            of_spare = {**own, "NEURON_RT_VISIBLE_CORES": spare}
+            processes.append(subprocess.Popen([sys.executable, "-m", beside, *arguments], env=of_spare))
+
+        def forward(number: int, _: object) -> None:
+            for process in processes:
+                process.send_signal(number)
+
+        signal.signal(signal.SIGTERM, forward)
+        code = processes[0].wait()
+        for other in processes[1:]:
+            _let_go(other)
+        return exit_code(code, wants_resume=marker.exists())
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(_BESIDE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def main() -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m examples.launch")
+    parser.add_argument("--beside", help="a module for the cores that are left")
+    parser.add_argument("module")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    asked = parser.parse_args()
+    return run(os.environ, asked.module, asked.arguments, asked.beside)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""A LoRA fine-tune, validated on the cores that it leaves."""

@@ -1,0 +1,1 @@
+"""Pre-training with tensor, pipeline and data parallelism."""
