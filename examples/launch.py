@@ -46,6 +46,14 @@ def torchrun(environment: Mapping[str, str], module: str, arguments: Sequence[st
     ]
 
 
+def on_spare_cores(cores: str, module: str, arguments: Sequence[str]) -> list[str]:
+    """The command of what runs beside: one rank on each of ``cores``, such as 24-31, on this node alone."""
+    first, _, last = cores.partition("-")
+    ranks = int(last or first) - int(first) + 1
+    own = [f"--nproc_per_node={ranks}", "--master_addr=127.0.0.1", f"--master_port={_PORT + 1}"]
+    return ["torchrun", "--nnodes=1", *own, "-m", module, *arguments]
+
+
 def own_address() -> str:
     """The address that other nodes reach this one by; nothing is sent to find it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -75,7 +83,7 @@ def run(environment: Mapping[str, str], module: str, arguments: Sequence[str], b
         spare = environment.get("NEURON_FLEET_SPARE_CORES")
         if beside and spare and environment.get("AWS_BATCH_JOB_NODE_INDEX", "0") == "0":
             of_spare = {**own, "NEURON_RT_VISIBLE_CORES": spare}
-            processes.append(subprocess.Popen([sys.executable, "-m", beside, *arguments], env=of_spare))
+            processes.append(subprocess.Popen(on_spare_cores(spare, beside, arguments), env=of_spare))
 
         def forward(number: int, _: object) -> None:
             for process in processes:

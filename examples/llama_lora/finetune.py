@@ -1,28 +1,80 @@
-"""A LoRA fine-tune of a Llama with NeuronX Distributed on the first cores of a node: S3 in, adapters out.
-
-Run by ``examples.launch``. The data are S3 objects of lines of JSON with a ``text``. The calls are those of the
-NeuronX Distributed API guide; nothing here was run on Trainium.
-"""
+"""A LoRA fine-tune of a Llama on the first cores of a node: S3 in, adapters out. Run by ``examples.launch``."""
 
 import argparse
-import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
+import neuronx_distributed as nxd
 import torch
 import torch_xla.core.xla_model as xm
-from neuronx_distributed import initialize_parallel_model, initialize_parallel_optimizer, neuronx_distributed_config
-from neuronx_distributed.modules.lora import LoraConfig
+import torch_xla.distributed.xla_backend  # noqa: F401 - registers "xla"
 from neuronx_distributed.parallel_layers import parallel_state
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from examples import objects
 from examples.llama_lora import adapters
+from examples.llama_lora.model import CONTEXT, configuration, fetch_base, load_base, texts_of, tokenized
 from examples.loop import Figures, Work, saver_of, train
 
 SCRATCH = Path("/scratch")
-CONTEXT, LEARNING_RATE, EXPORT_STEPS = 2048, 2e-4, 200
+LEARNING_RATE, EXPORT_STEPS = 2e-4, 200
+
+
+class FineTune:
+    """One rank of it."""
+
+    def __init__(self, base: str, data: str, out: str) -> None:
+        self._out, self._s3, self._rank = out, objects.client(), int(os.environ["RANK"])
+        folder = SCRATCH / "base"
+        fetch_base(self._s3, base, folder, is_first=os.environ["LOCAL_RANK"] == "0")
+        configured = configuration(int(os.environ["NEURON_FLEET_TENSOR_PARALLEL"]))
+        self._model: Any = load_base(configured, folder)
+        trained = [each for each in self._model.parameters() if each.requires_grad]
+        self._optimizer = nxd.initialize_parallel_optimizer(configured, torch.optim.AdamW, trained, lr=LEARNING_RATE)
+        self._copy = parallel_state.get_data_parallel_rank()
+        share = (self._copy, int(os.environ["NEURON_FLEET_DATA_PARALLEL"]))
+        self._batches = tokenized(
+            folder, texts_of(objects.fetch(self._s3, data, SCRATCH / f"data-{self._rank}", share))
+        )
+
+    def step(self, number: int) -> Figures:
+        """The same batch at the same step, whatever was interrupted in between."""
+        batch = self._batches[(number - 1) % len(self._batches)].to("xla")
+        loss = self._model(input_ids=batch, labels=batch)[0]
+        loss.backward()
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+        xm.mark_step()
+        if number % EXPORT_STEPS == 0:
+            self.export(number)
+        # The ranks of a copy work on the same tokens: one of them reports.
+        is_first = parallel_state.get_tensor_model_parallel_rank() == 0
+        return Figures(CONTEXT if is_first else 0, float(loss) if number % 10 == 0 else None)
+
+    def export(self, number: int) -> None:
+        """Adapters to the validation beside it, and out. One copy is enough; each of its ranks has a part."""
+        if self._copy != 0:
+            return
+        written = SCRATCH / f"adapter-{self._rank}"
+        shutil.rmtree(written, ignore_errors=True)
+        written.mkdir(parents=True)
+        torch.save(self._adapters(), written / f"adapter-{self._rank:05d}.pt")
+        part = adapters.publish(written, number, adapters.FOLDER / f"rank-{self._rank}")
+        objects.send(self._s3, part, f"{self._out}/step-{number}")
+
+    def write(self, folder: Path) -> None:
+        """What this rank resumes from: the base is fetched again."""
+        torch.save({"adapters": self._adapters(), "optimizer": self._optimizer.state_dict()}, folder / "state.pt")
+
+    def load(self, folder: Path) -> None:
+        """The opposite of ``write``."""
+        state = torch.load(folder / "state.pt")
+        self._model.load_state_dict(state["adapters"], strict=False)
+        self._optimizer.load_state_dict(state["optimizer"])
+
+    def _adapters(self) -> dict[str, torch.Tensor]:
+        return {name: value.cpu() for name, value in self._model.named_parameters() if value.requires_grad}
 
 
 def main() -> None:
@@ -31,63 +83,14 @@ def main() -> None:
     for name in ("--base", "--data", "--out"):
         parser.add_argument(name, required=True)
     asked = parser.parse_args()
-    rank, s3 = int(os.environ["RANK"]), objects.client()
-    copies = int(os.environ["NEURON_FLEET_DATA_PARALLEL"])
-    base = SCRATCH / f"base-{rank}"
-    objects.fetch(s3, asked.base, base)
-    config = neuronx_distributed_config(
-        tensor_parallel_size=int(os.environ["NEURON_FLEET_TENSOR_PARALLEL"]),
-        optimizer_config={"zero_one_enabled": True, "grad_clipping": True, "max_grad_norm": 1.0},
-        lora_config=LoraConfig(enable_lora=True, lora_rank=16, lora_alpha=32, target_modules=["q_proj", "v_proj"]),
-    )
-    model = initialize_parallel_model(
-        config, lambda: AutoModelForCausalLM.from_pretrained(base, torch_dtype=torch.bfloat16)
-    )
-    trained = [each for each in model.parameters() if each.requires_grad]
-    optimizer = initialize_parallel_optimizer(config, torch.optim.AdamW, trained, lr=LEARNING_RATE)
-    copy = parallel_state.get_data_parallel_rank()
-    files = objects.fetch(s3, asked.data, SCRATCH / f"data-{rank}", (copy, copies))
-    texts = [json.loads(line)["text"] for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    tokenizer = AutoTokenizer.from_pretrained(base)
-
-    def lora_state() -> dict[str, torch.Tensor]:
-        return {name: value.cpu() for name, value in model.named_parameters() if value.requires_grad}
-
-    def step(number: int) -> Figures:
-        text = texts[(number - 1) % len(texts)]
-        batch = tokenizer(text, max_length=CONTEXT, padding="max_length", truncation=True, return_tensors="pt")
-        loss = model(**batch, labels=batch["input_ids"]).loss
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        xm.mark_step()
-        if number % EXPORT_STEPS == 0:
-            export(number)
-        is_first = parallel_state.get_tensor_model_parallel_rank() == 0
-        return Figures(CONTEXT if is_first else 0, float(loss) if number % 10 == 0 else None)
-
-    def export(number: int) -> None:
-        # One copy of the model is enough; each of its ranks has a part of the adapters.
-        if copy == 0:
-            written = SCRATCH / f"adapter-{rank}"
-            shutil.rmtree(written, ignore_errors=True)
-            written.mkdir(parents=True)
-            torch.save(lora_state(), written / f"adapter-{rank:05d}.pt")
-            part = adapters.publish(written, number, adapters.FOLDER / f"rank-{rank}")
-            objects.send(s3, part, f"{asked.out}/step-{number}")
-
-    def write(folder: Path) -> None:
-        torch.save({"adapters": lora_state(), "optimizer": optimizer.state_dict()}, folder / "state.pt")
-
-    def load(folder: Path) -> None:
-        state = torch.load(folder / "state.pt", weights_only=True)
-        model.load_state_dict(state["adapters"], strict=False)
-        optimizer.load_state_dict(state["optimizer"])
-
-    last = -(-int(os.environ["NEURON_FLEET_TOKENS_WANTED"]) // (copies * CONTEXT))
-    if train(saver_of(os.environ, SCRATCH), last, Work(step, write, load)):
-        export(last)
-    if rank == 0:
+    torch.distributed.init_process_group("xla")
+    tune = FineTune(asked.base, asked.data, asked.out)
+    per_step = int(os.environ["NEURON_FLEET_DATA_PARALLEL"]) * CONTEXT
+    last = -(-int(os.environ["NEURON_FLEET_TOKENS_WANTED"]) // per_step)
+    if train(saver_of(os.environ, SCRATCH), last, Work(tune.step, tune.write, tune.load)):
+        tune.export(last)
+    xm.rendezvous("exported")
+    if os.environ["RANK"] == "0":
         adapters.finish()
 
 

@@ -1,68 +1,69 @@
-"""Validation of the adapters of a fine-tune, on the cores of its node that it leaves.
+"""Validation of what a fine-tune publishes, on the cores of its node that it leaves.
 
-Started by ``examples.launch --beside`` with NEURON_RT_VISIBLE_CORES of those cores. It takes what rank 0 to 7 of the
-fine-tune publish, the newest step first, and ends when the fine-tune does. Nothing here was run on Trainium.
+Started by ``examples.launch --beside``: one rank on each of those cores, as many as a tensor-parallel group of the
+fine-tune has, so that rank n takes the part of the fine-tune's rank n. It ends when the fine-tune does.
 """
 
 import argparse
 import json
+import os
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
-import torch_neuronx  # noqa: F401 - registers the device
-from transformers import AutoModelForCausalLM, AutoTokenizer
+import torch_xla.core.xla_model as xm
+import torch_xla.distributed.xla_backend  # noqa: F401 - registers "xla"
 
 from examples import objects
 from examples.llama_lora import adapters
+from examples.llama_lora.model import configuration, fetch_base, load_base, texts_of, tokenized
 
 SCRATCH = Path("/scratch")
-CONTEXT, SAMPLES, POLL_SECONDS = 2048, 64, 15.0
+SAMPLES, POLL_SECONDS = 64, 15.0
 
 
 def main() -> None:
-    """Validate each step once, until nothing follows."""
+    """Validate the newest step that every part of is there, until nothing follows."""
     parser = argparse.ArgumentParser()
     for name in ("--base", "--data", "--out"):
         parser.add_argument(name, required=True)
     asked = parser.parse_args()
-    s3, base = objects.client(), SCRATCH / "base-validation"
-    objects.fetch(s3, asked.base, base)
-    files = objects.fetch(s3, f"{asked.data}-validation", SCRATCH / "validation")
-    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    texts = [json.loads(line)["text"] for line in lines][:SAMPLES]
-    tokenizer = AutoTokenizer.from_pretrained(base)
-    done: set[int] = set()
+    torch.distributed.init_process_group("xla")
+    rank, world, s3 = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), objects.client()
+    base, own = SCRATCH / "base-validation", adapters.FOLDER / f"rank-{rank}"
+    fetch_base(s3, asked.base, base, is_first=rank == 0)
+    model = load_base(configuration(world), base)
+    files = objects.fetch(s3, f"{asked.data}-validation", SCRATCH / f"validation-{rank}")
+    batches = tokenized(base, texts_of(files)[:SAMPLES])
+    done = 0
     while True:
-        is_last_look = adapters.is_finished()
-        parts = [adapters.steps(each) for each in sorted(adapters.FOLDER.glob("rank-*"))]
-        whole = set.intersection(*(set(each) for each in parts)) if parts else set()
-        for step in sorted(whole - done, reverse=True)[:1]:
-            model = AutoModelForCausalLM.from_pretrained(base, torch_dtype=torch.bfloat16)
-            for part in parts:
-                for file in part[step].glob("*.pt"):
-                    model.load_state_dict(torch.load(file, weights_only=True), strict=False)
-            loss = _loss(model.to("xla"), tokenizer, texts)
-            with tempfile.TemporaryDirectory() as folder:
-                (Path(folder) / "validation.json").write_text(
-                    json.dumps({"step": step, "loss": loss}), encoding="utf-8"
-                )
-                objects.send(s3, Path(folder), f"{asked.out}/step-{step}")
-            done |= {each for each in whole if each <= step}
+        # Asked before the steps, and of all ranks alike.
+        is_last_look = xm.mesh_reduce("finished", adapters.is_finished(own.parent), all)
+        newest = xm.mesh_reduce("newest", max(adapters.steps(own), default=0), min)
+        if newest > done:
+            for file in adapters.steps(own)[newest].glob("*.pt"):
+                model.load_state_dict(torch.load(file), strict=False)
+            _store(s3, asked.out, newest, _loss(model, batches), is_first=rank == 0)
+            done = newest
         if is_last_look:
             return
         time.sleep(POLL_SECONDS)
 
 
-@torch.no_grad()  # type: ignore[untyped-decorator,unused-ignore]  # untyped where torch is not installed
-def _loss(model: torch.nn.Module, tokenizer: object, texts: list[str]) -> float:
-    losses = []
-    for text in texts:
-        batch = tokenizer(text, max_length=CONTEXT, padding="max_length", truncation=True, return_tensors="pt")  # type: ignore[operator]  # of transformers
-        batch = batch.to("xla")
-        losses.append(float(model(**batch, labels=batch["input_ids"]).loss))
+def _loss(model: Any, batches: list[torch.Tensor]) -> float:  # noqa: ANN401 - of a library without types
+    with torch.no_grad():
+        losses = [float(model(input_ids=each.to("xla"), labels=each.to("xla"))[0]) for each in batches]
     return sum(losses) / len(losses)
+
+
+def _store(s3: Any, out: str, step: int, loss: float, *, is_first: bool) -> None:  # noqa: ANN401 - see examples.objects
+    if not is_first:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "validation.json").write_text(json.dumps({"step": step, "loss": loss}), encoding="utf-8")
+        objects.send(s3, Path(folder), f"{out}/step-{step}")
 
 
 if __name__ == "__main__":

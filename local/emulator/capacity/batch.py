@@ -16,6 +16,8 @@ from local.emulator.resources.store import Resource, ResourceStore
 ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
 QUEUE: Final = "AWS::Batch::JobQueue"
 STATUSES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
+# What DescribeJobs tells again as SubmitJob was told it.
+_KEPT: Final = ("parameters", "tags", "shareIdentifier", "timeout", "propagateTags")
 _ENDED: Final = ("SUCCEEDED", "FAILED")
 _READY: Final = {ENVIRONMENT: "ComputeEnvironment Healthy", QUEUE: "JobQueue Healthy"}
 
@@ -98,14 +100,27 @@ class Batch:
         """SubmitJob: the job waits for a node, and goes on waiting."""
         arn = self.find(region, QUEUE, str(request.get("jobQueue", ""))).physical_id
         asked = {name: request.get(name, "") for name in ("jobName", "jobDefinition")}
-        job = self._add(arn, {"jobId": str(uuid.uuid4()), **asked, "status": "RUNNABLE"})
+        kept = {name: request[name] for name in _KEPT if name in request}
+        if nodes := request.get("nodeOverrides"):
+            kept["nodeProperties"] = {"numNodes": nodes.get("numNodes", 1), "mainNode": 0, "nodeRangeProperties": []}
+        job = self._add(arn, {"jobId": str(uuid.uuid4()), **asked, **kept, "status": "RUNNABLE"})
         return {name: job[name] for name in ("jobArn", "jobName", "jobId")}
 
     def list_jobs(self, region: str, request: Mapping[str, Any]) -> Entry:
-        """ListJobs of one queue; without a status, those that run."""
+        """ListJobs of one queue: by name in whatever state, else by status; without one, those that run.
+
+        Raises:
+            AwsError: another filter than JOB_NAME, which nobody needed so far.
+        """
         arn = self.find(region, QUEUE, str(request.get("jobQueue", ""))).physical_id
-        status = request.get("jobStatus", "RUNNING")
-        found = [job for of, job in self._jobs.values() if of == arn and job["status"] == status]
+        here = [job for of, job in self._jobs.values() if of == arn]
+        if filters := request.get("filters"):
+            if filters[0]["name"] != "JOB_NAME":
+                raise AwsError("ClientException", f"the embedded AWS does not filter jobs by {filters[0]['name']}")
+            wanted = [value.lower() for value in filters[0]["values"]]
+            found = [job for job in here if any(_is_named(job["jobName"].lower(), value) for value in wanted)]
+        else:
+            found = [job for job in here if job["status"] == request.get("jobStatus", "RUNNING")]
         entries, more = json_page(found, request)
         return {"jobSummaryList": entries, **more}
 
@@ -122,6 +137,10 @@ class Batch:
         if held[1]["status"] not in _ENDED:
             held[1].update(status="FAILED", statusReason=request.get("reason", ""))
         return {}
+
+
+def _is_named(name: str, wanted: str) -> bool:
+    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
 
 
 def _name(made: Resource) -> str:
