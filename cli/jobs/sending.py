@@ -43,7 +43,10 @@ def send(
     asked = request(plan, environment=environment, place=place, name=name)
     for _ in range(_TRIES):
         try:
-            return str(account.once("batch", "submit_job", **asked)["jobId"])
+            answer = account.once("batch", "submit_job", **asked)
+            if "jobId" not in answer:
+                raise AwsError("batch:submit_job was answered without a job", is_lost=True)  # noqa: TRY301 - lost too
+            return str(answer["jobId"])
         except AwsError as error:
             if not error.is_lost:
                 raise

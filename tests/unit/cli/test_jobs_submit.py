@@ -113,6 +113,16 @@ def test_a_lost_answer_is_looked_up_and_the_job_is_not_submitted_twice(desk: Des
     assert len(desk.batch.jobs) == 1
 
 
+def test_an_answer_of_something_else_is_as_good_as_lost(desk: Desk) -> None:
+    def proxied(asked: dict[str, Any]) -> dict[str, Any]:
+        desk.batch.submit(asked)
+        return {}
+
+    desk.batch.answers["batch:submit_job"] = proxied
+    assert desk.submit("--yes").exit_code == 0
+    assert len(desk.batch.jobs) == 1
+
+
 def test_a_submission_that_was_not_heard_is_said_again_under_the_same_name(desk: Desk) -> None:
     attempts: list[str] = []
 

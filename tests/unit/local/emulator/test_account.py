@@ -146,6 +146,24 @@ def test_jobs_are_listed_by_queue_and_status_and_can_be_terminated(
     assert listed("RUNNABLE") == []
 
 
+def test_a_job_is_found_by_its_name_and_told_as_it_was_submitted(account: Emulator, training: dict[str, str]) -> None:
+    batch, queue = account.client("batch"), training["Queue"]
+    told = {"parameters": {"tokens_wanted": "1e9"}, "tags": {"owner": "research"}, "shareIdentifier": "research"}
+    nodes = {"numNodes": 2, "nodePropertyOverrides": []}
+    job = batch.submit_job(jobName="Llama-1", jobQueue=queue, jobDefinition="t:1", nodeOverrides=nodes, **told)["jobId"]
+    batch.terminate_job(jobId=job, reason="over")
+
+    def named(value: str) -> list[str]:
+        filters = [{"name": "JOB_NAME", "values": [value]}]
+        return [each["jobId"] for each in batch.list_jobs(jobQueue=queue, filters=filters)["jobSummaryList"]]
+
+    # Whatever its state, and without telling capital letters from small ones.
+    assert (named("llama-1"), named("LLAMA*"), named("llama")) == ([job], [job], [])
+    (found,) = batch.describe_jobs(jobs=[job])["jobs"]
+    assert found.items() >= told.items()
+    assert found["nodeProperties"]["numNodes"] == 2
+
+
 @pytest.mark.parametrize(
     ("operation", "arguments"),
     [

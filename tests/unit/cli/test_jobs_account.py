@@ -1,0 +1,67 @@
+"""AWS answers in time or not at all, and what starts a job is said once unless it certainly was not heard."""
+
+import time
+
+import pytest
+from botocore.stub import Stubber
+
+from cli.jobs.account import Account, AwsError
+from local.endpoint import aws_environment, pointed_at
+from tests.support.http_endpoint import Answer, endpoint
+
+BUSY = Answer(503, b'{"message": "busy"}')
+SUBMISSION = {"jobName": "a", "jobQueue": "q", "jobDefinition": "d"}
+
+
+def account_at(url: str) -> Account:
+    with pointed_at(aws_environment(url, "000000000000", "us-east-2")):
+        account = Account("us-east-2")
+        for once in (False, True):
+            account._client("batch", once)
+    return account
+
+
+def test_a_submission_that_a_server_failed_on_is_not_repeated_and_may_have_been_heard() -> None:
+    with endpoint(BUSY, BUSY, BUSY) as server:
+        with pytest.raises(AwsError) as raised:
+            account_at(server.url).once("batch", "submit_job", **SUBMISSION)
+        assert len(server.received) == 1
+    assert raised.value.is_lost
+
+
+def test_a_question_that_a_server_failed_on_is_asked_three_times() -> None:
+    with endpoint(BUSY, BUSY, BUSY, BUSY) as server:
+        with pytest.raises(AwsError):
+            account_at(server.url).ask("batch", "describe_jobs", jobs=["a"])
+        assert len(server.received) == 3
+
+
+def test_what_nobody_listens_for_was_certainly_not_heard() -> None:
+    started = time.monotonic()
+    with pytest.raises(AwsError, match="AWS did not answer batch:submit_job") as raised:
+        account_at("http://127.0.0.1:9").once("batch", "submit_job", **SUBMISSION)
+    assert not raised.value.is_lost
+    assert time.monotonic() - started < 60
+
+
+def test_a_connection_that_ends_without_an_answer_may_have_been_heard() -> None:
+    with endpoint(Answer(hang_up=True)) as server, pytest.raises(AwsError) as raised:
+        account_at(server.url).once("batch", "submit_job", **SUBMISSION)
+    assert raised.value.is_lost
+    assert len(server.received) == 1
+
+
+def test_a_refusal_names_the_permission_that_is_missing() -> None:
+    account = account_at("http://127.0.0.1:9")
+    with Stubber(account._client("batch", True)) as stub:
+        stub.add_client_error("submit_job", "AccessDeniedException", "no", http_status_code=403)
+        with pytest.raises(AwsError, match="these credentials may not call batch:submit_job") as raised:
+            account.once("batch", "submit_job", **SUBMISSION)
+    assert not raised.value.is_lost
+
+
+def test_every_page_is_read() -> None:
+    pages = [b'{"jobSummaryList": [{"jobId": "1", "jobName": "a"}], "nextToken": "t"}', b'{"jobSummaryList": []}']
+    with endpoint(*[Answer(200, page) for page in pages]) as server:
+        found = account_at(server.url).every("batch", "list_jobs", "jobSummaryList", jobQueue="q")
+    assert [each["jobId"] for each in found] == ["1"]
