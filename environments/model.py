@@ -18,6 +18,10 @@ Principal = Annotated[
 ]
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 
+S3Place = Annotated[
+    str, Field(pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.'()/-]*)?$", max_length=900)
+]
+
 
 def _as_text(cidr: object) -> object:
     # Pydantic would take a number for an address: 16 for 0.0.0.16/32.
@@ -109,6 +113,10 @@ class TrainingFleet(_Fleet):
     """How often a job is started that its hosts failed; a job that fails by itself is not started again."""
     shares: dict[str, Annotated[float, Field(ge=0.01, le=100)]] = {}
     """What an owner gets while others wait, in even shares: 2 is twice as much. Default: 1."""
+    reads: Annotated[tuple[S3Place, ...], Field(max_length=10)] = ()
+    """Where its jobs find data and models, ``s3://bucket/prefix``. Buckets with a key of their own need its policy."""
+    writes: Annotated[tuple[S3Place, ...], Field(max_length=10)] = ()
+    """Where its jobs keep checkpoints and results; they may read and delete there too."""
 
     @property
     def reservation_id(self) -> str | None:

@@ -109,8 +109,10 @@ class _Judge:
     def _standing(self, block: Block | None, has_image: bool | None) -> Standing:
         known = instance_type(self._spec.instance_type)
         pace = pace_of(self._written, self._shape, self._spec, known, self._fleet.target_utilization_percent)
-        longest = None if isinstance(self._fleet, InferenceFleet) else float(self._fleet.longest_job_hours)
-        return Standing(self._now, block, has_image, pace, longest)
+        if isinstance(self._fleet, InferenceFleet):
+            return Standing(self._now, block, has_image, pace)
+        longest = float(self._fleet.longest_job_hours)
+        return Standing(self._now, block, has_image, pace, longest, self._fleet.writes)
 
     def _fit(self, standing: Standing) -> Fit | None:
         if self._shape is None or self._written.model is None:

@@ -13,6 +13,7 @@ from environments.model import TrainingFleet
 from fleet.capacity import LaunchPlan
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs.container_image import allow_pull
+from stacks.constructs.job_data import allow_data
 
 # ECS registers less memory than the type's figure: the kernel and the agents keep some. A job that asks for more
 # than is registered stays RUNNABLE for ever.
@@ -35,7 +36,7 @@ RETRIES: Final = (
 
 
 class TrainingJob(Construct):
-    """Attributes: ``definition`` and ``job_role``, to which a team adds the rights to its data."""
+    """Attributes: ``definition`` and ``job_role``, whose rights to data are those of the fleet's entry."""
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class TrainingJob(Construct):
             description=f"Training containers of {fleet.name}",
         )
         compile_cache.grant_read(self.job_role)
+        allow_data(self.job_role, fleet)
         execution_role = iam.Role(
             self,
             "ExecutionRole",

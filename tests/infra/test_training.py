@@ -6,6 +6,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 import yaml
+from cdk_nag import AwsSolutionsChecks
 
 from environments import loader
 from environments.model import Environment
@@ -174,3 +175,28 @@ def test_whoever_submits_finds_the_queue_and_the_definition_of_each_fleet() -> N
         "image": "111122223333.dkr.ecr.us-east-2.amazonaws.com/training:llama-2026-11",
         "nodes": 16,
     }
+
+
+def test_jobs_may_read_and_write_what_the_fleets_entry_names_and_nothing_else() -> None:
+    content = yaml.safe_load((loader.FOLDER / "dev.yaml").read_text(encoding="utf-8"))
+    content["fleets"][0] |= {"reads": ["s3://data/tokens/"], "writes": ["s3://checkpoints"]}
+    app = cdk.App(context=cdk_context(), stack_traces=False)
+    platform = Platform(app, "dev", environment=Environment.model_validate(content))
+    assert AwsSolutionsChecks(platform).validate_scope(platform).violations == []
+
+    (body,) = [each.template for each in platform.synth().stacks if each.hierarchical_id.endswith("training")]
+
+    policies = [each for name, each in body["Resources"].items() if "JobRoleDefaultPolicy" in name]
+    (policy,) = [each["Properties"]["PolicyDocument"]["Statement"] for each in policies]
+    of_s3 = [each for each in policy if str(each["Action"]).count("s3:")]
+    assert [(each["Action"], each["Resource"], each.get("Condition")) for each in of_s3] == [
+        ("s3:GetObject", "arn:aws:s3:::data/tokens/*", None),
+        ("s3:ListBucket", "arn:aws:s3:::data", {"StringLike": {"s3:prefix": ["tokens/*"]}}),
+        (
+            ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+            "arn:aws:s3:::checkpoints/*",
+            None,
+        ),
+        ("s3:ListBucket", "arn:aws:s3:::checkpoints", {"StringLike": {"s3:prefix": ["*"]}}),
+        ("s3:ListBucketMultipartUploads", "arn:aws:s3:::checkpoints", None),
+    ]

@@ -24,6 +24,8 @@ class Standing:
     throughput: Throughput | None = None
     longest_hours: float | None = None
     """What the fleet's owner lets a job take."""
+    writable: tuple[str, ...] = ()
+    """Places in S3 that the fleet's jobs may write to; empty: nobody said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,21 @@ def checkpoints_have_a_place(case: JobCase) -> Iterator[Diagnostic]:
         yield warn("checkpoint-missing", "checkpoint", "", f"{hours} of work are lost when a node fails", _FIX)
 
 
+def checkpoints_may_be_written(case: JobCase) -> Iterator[Diagnostic]:
+    """The fleet's entry names the places that its jobs' role has rights to."""
+    place, writable = case.job.checkpoint, case.standing.writable
+    if not writable or not _S3.fullmatch(place):
+        return
+    if not any(f"{place.rstrip('/')}/".startswith(f"{each.rstrip('/')}/") for each in writable):
+        yield refuse(
+            "checkpoint-not-allowed",
+            "checkpoint.location",
+            place,
+            f"jobs of fleet {case.spec.name} may not write to {place}",
+            f"use a place below {' or '.join(writable)}, or add it to the fleet's writes and deploy",
+        )
+
+
 def amounts_are_positive(case: JobCase) -> Iterator[Diagnostic]:
     """Tokens, hours, and what lies between two checkpoints."""
     job = case.job
@@ -121,6 +136,7 @@ def limit_lasts(case: JobCase) -> Iterator[Diagnostic]:
 
 RULES: Final[tuple[JobRule, ...]] = (
     checkpoints_have_a_place,
+    checkpoints_may_be_written,
     amounts_are_positive,
     block_lasts,
     limit_is_allowed,

@@ -263,3 +263,20 @@ def test_a_rule_of_somebody_who_knows_more_is_asked_like_the_others() -> None:
     with pytest.raises(JobRefusedError, match="too large; use 8 nodes"):
         compile_job(JOB, TRN1, further=[fits])
     assert compile_job(replace(JOB, nodes=8), TRN1, further=[fits]).world_size == 256
+
+
+@pytest.mark.parametrize(
+    ("place", "codes"),
+    [
+        ("s3://checkpoints/llama-7b", []),
+        ("s3://checkpoints/llama-7b/run-2", []),
+        # Another prefix that begins alike is another place.
+        ("s3://checkpoints/llama-7b-2", ["checkpoint-not-allowed"]),
+        ("s3://elsewhere/llama-7b", ["checkpoint-not-allowed"]),
+        ("/fsx/llama", ["checkpoint-must-be-shared"]),
+    ],
+)
+def test_checkpoints_go_where_the_fleets_jobs_may_write(place: str, codes: list[str]) -> None:
+    standing = Standing(writable=("s3://adapters", "s3://checkpoints/llama-7b/"))
+    found = diagnose_job(replace(JOB, checkpoint=place), TRN1, standing=standing)
+    assert [each.code for each in found] == codes
