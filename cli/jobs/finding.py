@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from cli.jobs.account import Account, AwsError
-from cli.jobs.looking import place_of
+from cli.jobs.looking import NotDeployedError, place_of
 from cli.jobs.sending import named
 from environments.model import Environment, TrainingFleet
 from fleet.jobs.job import Job
@@ -62,8 +62,7 @@ def find(account: Account, environment: Environment, wanted: str) -> Found:
 
 def every(account: Account, environment: Environment, *, ended: bool) -> Iterator[Found]:
     """The jobs of every fleet that is deployed, those that ended too where ``ended``; raises ``AwsError``."""
-    for fleet in environment.training_fleets:
-        queue = place_of(account, environment, fleet.name).queue
+    for fleet, queue in _queues(account, environment):
         statuses = (*ACTIVE, *ENDED) if ended else ACTIVE
         listed = [
             job["jobId"]
@@ -92,10 +91,23 @@ def describe(account: Account, ids: Iterable[str]) -> list[dict[str, Any]]:
     return details
 
 
+def _queues(account: Account, environment: Environment) -> list[tuple[TrainingFleet, str]]:
+    """Of the fleets that are deployed; one that is new in the file has no jobs yet."""
+    found: list[tuple[TrainingFleet, str]] = []
+    missing: NotDeployedError | None = None
+    for fleet in environment.training_fleets:
+        try:
+            found.append((fleet, place_of(account, environment, fleet.name).queue))
+        except NotDeployedError as error:
+            missing = error
+    if not found and missing is not None:
+        raise missing
+    return found
+
+
 def _by_name(account: Account, environment: Environment, name: str) -> list[dict[str, Any]]:
     ids: list[str] = []
-    for fleet in environment.training_fleets:
-        queue = place_of(account, environment, fleet.name).queue
+    for _, queue in _queues(account, environment):
         exact = named(account, queue, name)
         ids += [each["jobId"] for each in exact]
         if not exact:

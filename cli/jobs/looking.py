@@ -19,17 +19,24 @@ _USABLE: Final = ("active",)
 _ALIVE: Final = ["active", "scheduled", "payment-pending", "assessing", "delayed"]
 
 
+class NotDeployedError(AwsError):
+    """The account has no queue for the fleet."""
+
+
 def place_of(account: Account, environment: Environment, fleet: str) -> Place:
     """The fleet's queue and job definition, as the training stack wrote them down.
 
     Raises:
-        AwsError: it is not deployed, or AWS does not say.
+        NotDeployedError: it is not deployed.
+        AwsError: AWS does not say.
     """
     name = naming.job_place_parameter(environment.name, fleet)
     answer = account.find("ssm", "get_parameter", _NO_PARAMETER, Name=name)
     if answer is None:
         stack = naming.stack_name(environment.name, "training")
-        raise AwsError(f"there is no parameter {name}: deploy {stack} with `cdk deploy -c env={environment.name}`")
+        raise NotDeployedError(
+            f"there is no parameter {name}: deploy {stack} with `cdk deploy -c env={environment.name}`"
+        )
     try:
         written = json.loads(answer["Parameter"]["Value"])
         return Place(str(written["queue"]), str(written["definition"]), str(written["image"]), int(written["nodes"]))

@@ -141,6 +141,18 @@ def test_jobs_that_ended_are_listed_when_asked_for(desk: Desk) -> None:
     assert (listed_one["job_name"], listed_one["nodes"], listed_one["owner"]) == (NAME, 2, "research")
 
 
+def test_a_fleet_that_is_new_in_the_file_does_not_hide_the_jobs_of_the_others(desk: Desk) -> None:
+    known = desk.batch.answers["ssm:get_parameter"]
+    missing = refused("ParameterNotFound")
+    desk.batch.answers["ssm:get_parameter"] = lambda asked: (
+        missing(asked) if asked["Name"].endswith("trn2-frontier") else known(asked)
+    )
+    assert len(json.loads(desk.run("list", "prod", "--all", "--json").stdout)) == 1
+    desk.batch.answers["ssm:get_parameter"] = missing
+    answer = desk.run("list", "prod")
+    assert (answer.exit_code, "deploy neuron-fleet-prod-training" in answer.stderr) == (1, True)
+
+
 def test_cloudwatch_that_does_not_answer_is_one_line(desk: Desk) -> None:
     desk.batch.answers["cloudwatch:get_metric_data"] = refused("InternalServiceFault")
     answer = desk.run("show", "prod", JOB)
