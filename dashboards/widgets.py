@@ -6,14 +6,15 @@ from typing import Final
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cw
+from aws_cdk.interfaces.aws_cloudwatch import IAlarmRef
 from constructs import Construct
 
-from dashboards.alarms import MINUTE
 from fleet import load_balancer, metrics, naming
 from fleet.alarms import AlarmSpec, Comparison
 from fleet.load_balancer import EndpointNames
 from fleet.metrics import MetricSpec, Unit
 
+MINUTE: Final = Duration.seconds(metrics.PERIOD_SECONDS)
 COLUMNS: Final = 24
 GRAPH_HEIGHT: Final = 6
 ALARM_COLOR: Final = "#d13212"
@@ -129,7 +130,7 @@ def text(markdown: str, *, height: int = 2) -> Shape:
     return lambda width: cw.TextWidget(markdown=markdown, width=width, height=height)
 
 
-def alarm_status(title: str, alarms: Sequence[cw.IAlarm]) -> Shape:
+def alarm_status(title: str, alarms: Sequence[IAlarmRef]) -> Shape:
     """One tile per alarm, those that fire first; high enough that none is hidden, in a row of its own."""
     return lambda width: cw.AlarmStatusWidget(
         title=title,
