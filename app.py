@@ -1,4 +1,4 @@
-"""Synthesizes one environment: ``cdk synth -c env=NAME``."""
+"""Synthesizes one environment: ``cdk synth -c env=NAME``. Why the app is made so: docs/decisions.md."""
 
 import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks
@@ -7,10 +7,9 @@ from environments.loader import EnvironmentFileError, load
 from stacks.agent_archive.archive import AgentArchiveError
 from stacks.platform import Platform
 
-# Stack traces hold a temporary folder's name, and the output would differ from run to run. A finding ends the app:
-# the command line would only look at the findings of the stacks that it was asked for, and `cdk synth` asks for none.
 app = cdk.App(
     stack_traces=False,
+    builtin_cloud_formation_validation=False,
     post_cli_context={"aws:cdk:disable-creation-stack-traces": True, "@aws-cdk/core:failSynthOnValidationErrors": True},
 )
 try:
