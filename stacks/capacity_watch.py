@@ -11,6 +11,7 @@ from constructs import Construct
 from environments.markets import CapacityBlock, Reservation, Spot, end_of
 from environments.model import Environment, Fleet, TrainingFleet
 from fleet import naming
+from fleet.alarms.operations import CAPACITY_WATCH
 from stacks.capacity import CapacityStack
 from stacks.constructs.capacity_watch_role import allow_watch
 from stacks.constructs.function_state import dead_letter_queue
@@ -39,7 +40,9 @@ class CapacityWatchStack(Stack):
         # An exported value cannot go away while it is in use: a fleet could never be taken out of the file.
         CrossStackReferences.of(self).consume(ReferenceStrength.WEAK)
         self._environment, self._capacity, self._training, self._inference = environment, capacity, training, inference
-        self.unhandled = dead_letter_queue(self, "Unhandled")
+        self.unhandled = dead_letter_queue(
+            self, "Unhandled", queue_name=naming.dead_letter_queue(environment.name, CAPACITY_WATCH)
+        )
         # One for each fleet: those of twenty fit neither in a function's variables nor in one parameter, 4 KB each.
         self.places = {fleet.name: self._parameter(fleet) for fleet in environment.fleets}
         self.watch = self._function()

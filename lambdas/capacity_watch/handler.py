@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from fleet.operations_metrics import CAPACITY_WATCH_PROBLEMS
 from fleet.reserved.place import Place
 from lambdas.capacity_watch import adapters, events, service, settings
 from lambdas.capacity_watch.ports import World
 from lambdas.capacity_watch.wakes import SPOT_WARNING, wake
-from lambdas.shared.metrics import CAPACITY_WATCH_PROBLEMS
 from lambdas.shared.observability import emit, logger
 
 FUNCTION: Final = "capacity-watch"

@@ -13,7 +13,6 @@ import pytest
 from dashboards.alarms import alarm_settings
 from fleet import load_balancer, metrics, naming, operations_metrics
 from fleet.alarms import endpoint_alarms, fleet_alarms, platform_alarms
-from fleet.alarms.operations import CAPACITY_WATCH
 from fleet.alarms.operations import KEYS as PLATFORM_KEYS
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
@@ -128,8 +127,7 @@ def test_every_queue_of_letters_that_nobody_could_read_has_an_alarm(environment:
         if namespace == "AWS/SQS"
     }
 
-    # The capacity watch comes with its own stack.
-    assert deployed | {naming.dead_letter_queue(environment.environment.name, CAPACITY_WATCH)} == watched_queues
+    assert deployed == watched_queues
 
 
 def test_the_engine_is_watched_where_it_is_deployed(environment: Watched) -> None:
