@@ -10,6 +10,7 @@ import pytest
 from stacks.agent_archive import archive, wheels
 from tests.support import samples
 from tests.support.agent_installation import Machine
+from tests.support.neuron_sysfs import NeuronSysfs
 
 BUILT = os.environ.get("AGENT_ARCHIVE", "")
 PYTHONS = ((3, 11), (3, 12), (3, 13))
@@ -19,6 +20,7 @@ CONFIG = {
     "owner": "models",
     "region": "us-east-2",
     "purpose": "training",
+    "instance_type": "inf2.xlarge",
     "log_group": "/neuron-fleet/dev/nodes",
 }
 pytestmark = [
@@ -38,13 +40,19 @@ for name in sys.argv[1:]:
 
 def test_the_built_agent_is_installed_twice_and_works(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
-    machine.publish(archive.checked(archive.ROOT / BUILT), CONFIG)
+    NeuronSysfs(tmp_path / "sys", devices=1)
+    run_directory = machine.root / "run/neuron-fleet"
+    places = {"sysfs": str(tmp_path / "sys"), "kernel_log": str(tmp_path / "none"), "run_directory": str(run_directory)}
+    machine.publish(archive.checked(archive.ROOT / BUILT), CONFIG | places)
 
     first, second = machine.install(), machine.install()
 
     digest = archive.code().digest[:16]
     assert (first.returncode, first.stderr) == (0, "")
-    assert first.stdout == f"neuron-fleet bootstrap: version {digest} runs\n"
+    # The health gate speaks at the first installation, and once in a boot.
+    assert "passed devices: 1 of 1 Neuron devices that a inf2.xlarge has\n" in first.stdout
+    assert first.stdout.endswith(f"neuron-fleet bootstrap: version {digest} runs\n")
+    assert (run_directory / "gate").read_text() == "passed\n"
     assert second.stdout == f"neuron-fleet bootstrap: version {digest} runs; nothing to change\n"
 
     command = str(machine.root / "usr/local/bin/fleet-agent")
