@@ -13,7 +13,7 @@ import boto3
 from botocore.config import Config
 
 from fleet.blocks.purchase import RefusedError
-from lambdas.capacity_blocks.clients import BatchClient, Ec2Client, LogsClient, SnsClient, SsmClient, TableClient
+from lambdas.capacity_blocks.clients import BatchClient, Ec2Client, SnsClient, SsmClient, TableClient
 from lambdas.capacity_blocks.fleets import BatchFleets
 from lambdas.capacity_blocks.market import Ec2Market
 from lambdas.capacity_blocks.ports import World
@@ -21,6 +21,7 @@ from lambdas.capacity_blocks.settings import Settings
 from lambdas.capacity_blocks.store import Table
 from lambdas.capacity_blocks.tickets import Tickets
 from lambdas.capacity_blocks.usage import NodeLogUsage
+from lambdas.shared.log_query import LogsClient
 
 # What fails now is done at the next look.
 READING: Final = Config(connect_timeout=2, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})

@@ -63,16 +63,3 @@ class SnsClient(Protocol):
 
     def publish(self, **request: object) -> dict[str, Any]:
         """Publish."""
-
-
-class LogsClient(Protocol):
-    """CloudWatch Logs."""
-
-    def start_query(self, **request: object) -> dict[str, Any]:
-        """StartQuery."""
-
-    def get_query_results(self, **request: object) -> dict[str, Any]:
-        """GetQueryResults."""
-
-    def stop_query(self, **request: object) -> dict[str, Any]:
-        """StopQuery."""

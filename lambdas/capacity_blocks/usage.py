@@ -2,20 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.blocks.post_mortem import NodeMinutes
 from fleet.node_state import NodeState
-from lambdas.capacity_blocks.clients import LogsClient
 from lambdas.capacity_blocks.ports import UsageError
+from lambdas.shared.log_query import LogQuery, LogQueryError, LogsClient, Ticker
 
 BUDGET_SECONDS: Final = 60.0
 POLL_SECONDS: Final = 1.0
 # 64 instances in a block, 8 states each.
 ROW_LIMIT: Final = 1000
-_UNFINISHED: Final = frozenset({"Scheduled", "Running", "Unknown"})
 # A minute that was sent twice counts once: first one row for each minute, then the sums.
 _QUERY: Final = """filter fleet = "{fleet}"
 | stats max(coalesce(tensor_engine_utilization, neuron_core_utilization)) as used, max(wasted_usd_per_hour) as waste,
@@ -25,51 +24,24 @@ _QUERY: Final = """filter fleet = "{fleet}"
 | limit {limit}"""
 
 
-class Ticker(Protocol):
-    """Elapsed seconds, and a way to let some pass."""
-
-    def monotonic(self) -> float:
-        """Seconds since some fixed moment."""
-
-    def sleep(self, seconds: float, /) -> None:
-        """Wait."""
-
-
 class NodeLogUsage:
     """Reads ``log_group`` within ``budget`` seconds. The log forgets: a block longer than that is measured in part."""
 
     def __init__(self, logs: LogsClient, log_group: str, ticker: Ticker, budget: float = BUDGET_SECONDS) -> None:
-        self._logs, self._log_group, self._ticker, self._budget = logs, log_group, ticker, budget
+        self._query = LogQuery(logs, log_group, ticker, budget=budget, pause=POLL_SECONDS)
 
     def minutes(self, fleet: str, start: datetime, end: datetime) -> tuple[NodeMinutes, ...]:
         """One entry for each node that reported between ``start`` and ``end``."""
         try:
-            rows = self._rows(_QUERY.format(fleet=fleet, limit=ROW_LIMIT), start, end)
+            rows = self._query.rows(_QUERY.format(fleet=fleet, limit=ROW_LIMIT), start, end)
+        except LogQueryError as error:
+            raise UsageError(str(error)) from error
         except (BotoCoreError, ClientError) as error:
             raise UsageError(f"the log query failed: {error}") from error
         by_node: dict[str, list[Mapping[str, str]]] = {}
         for row in rows:
             by_node.setdefault(row["node"], []).append(row)
         return tuple(_node(name, states) for name, states in sorted(by_node.items()))
-
-    def _rows(self, query: str, start: datetime, end: datetime) -> list[dict[str, str]]:
-        deadline = self._ticker.monotonic() + self._budget
-        query_id = self._logs.start_query(
-            logGroupName=self._log_group,
-            startTime=int(start.timestamp()),
-            endTime=int(end.timestamp()),
-            queryString=query,
-        )["queryId"]
-        while True:
-            answer = self._logs.get_query_results(queryId=query_id)
-            if answer["status"] == "Complete":
-                return [{field["field"]: field["value"] for field in row} for row in answer["results"]]
-            if answer["status"] not in _UNFINISHED:
-                raise UsageError(f"the log query ended as {answer['status']}")
-            if self._ticker.monotonic() + POLL_SECONDS > deadline:
-                self._logs.stop_query(queryId=query_id)
-                raise UsageError(f"the log query took longer than {self._budget:g} s")
-            self._ticker.sleep(POLL_SECONDS)
 
 
 def _node(name: str, states: Iterable[Mapping[str, str]]) -> NodeMinutes:

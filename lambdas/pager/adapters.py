@@ -5,17 +5,18 @@ boto3 and botocore stay in this file; their errors leave it as the pager's own.
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ValidationError
 
-from lambdas.pager.clients import LogsClient, SecretsClient, TableClient
+from lambdas.pager.clients import SecretsClient, TableClient
 from lambdas.pager.errors import EnrichmentError, IncidentStoreError, SecretError
 from lambdas.pager.incident import Remembered
 from lambdas.pager.model import AlarmChange, State
+from lambdas.shared.log_query import LogQuery, LogQueryError, LogsClient, Ticker
 
 # A page must not wait for AWS: one retry, and a slow answer counts as none.
 CONFIG: Final = Config(connect_timeout=1, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2})
@@ -23,17 +24,6 @@ POLL_SECONDS: Final = 0.2
 # Lambda repeats an SNS delivery for up to 23 days before it gives up.
 REMEMBER: Final = timedelta(days=24)
 Event = TypeVar("Event", bound=BaseModel)
-UNFINISHED: Final = frozenset({"Scheduled", "Running", "Unknown"})
-
-
-class Ticker(Protocol):
-    """Elapsed seconds, and a way to let some pass."""
-
-    def monotonic(self) -> float:
-        """Seconds since some fixed moment."""
-
-    def sleep(self, seconds: float, /) -> None:
-        """Wait."""
 
 
 def logs_client() -> LogsClient:
@@ -60,8 +50,8 @@ class EventQuery(Generic[Event]):
     def __init__(
         self, logs: LogsClient, log_group: str, model: type[Event], ticker: Ticker, budget: float = 5.0
     ) -> None:
-        self._logs, self._log_group, self._model = logs, log_group, model
-        self._ticker, self._budget = ticker, budget
+        self._query = LogQuery(logs, log_group, ticker, budget=budget, pause=POLL_SECONDS)
+        self._model = model
 
     def read(self, query: str, start: datetime, end: datetime) -> list[Event]:
         """The events of [start, end] that ``query`` finds; a line that is none of the model's is left out.
@@ -69,38 +59,19 @@ class EventQuery(Generic[Event]):
         Raises:
             EnrichmentError: the query could not be started, failed, or took longer than the budget.
         """
-        deadline = self._ticker.monotonic() + self._budget
         try:
-            query_id = self._logs.start_query(
-                logGroupName=self._log_group,
-                startTime=int(start.timestamp()),
-                endTime=int(end.timestamp()),
-                queryString=query,
-            )["queryId"]
-            rows = self._wait(query_id, deadline)
+            rows = self._query.rows(query, start, end)
+        except LogQueryError as error:
+            raise EnrichmentError(str(error)) from error
         except (BotoCoreError, ClientError) as error:
             raise EnrichmentError(f"the log query failed ({_reason(error)})") from error
         return [event for row in rows if (event := self._event(row)) is not None]
 
-    def _event(self, row: list[dict[str, str]]) -> Event | None:
-        message = next((field["value"] for field in row if field["field"] == "@message"), "")
+    def _event(self, row: Mapping[str, str]) -> Event | None:
         try:
-            return self._model.model_validate_json(message)
+            return self._model.model_validate_json(row.get("@message", ""))
         except ValidationError:
             return None
-
-    def _wait(self, query_id: str, deadline: float) -> list[list[dict[str, str]]]:
-        while True:
-            answer = self._logs.get_query_results(queryId=query_id)
-            if answer["status"] == "Complete":
-                rows: list[list[dict[str, str]]] = answer["results"]
-                return rows
-            if answer["status"] not in UNFINISHED:
-                raise EnrichmentError(f"the log query ended as {answer['status']}")
-            if self._ticker.monotonic() + POLL_SECONDS > deadline:
-                self._logs.stop_query(queryId=query_id)
-                raise EnrichmentError(f"the log query took longer than {self._budget:g} s")
-            self._ticker.sleep(POLL_SECONDS)
 
 
 class Secrets:

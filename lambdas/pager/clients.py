@@ -3,19 +3,6 @@
 from typing import Any, Protocol
 
 
-class LogsClient(Protocol):
-    """CloudWatch Logs."""
-
-    def start_query(self, **request: object) -> dict[str, Any]:
-        """StartQuery."""
-
-    def get_query_results(self, **request: object) -> dict[str, Any]:
-        """GetQueryResults."""
-
-    def stop_query(self, **request: object) -> dict[str, Any]:
-        """StopQuery."""
-
-
 class SecretsClient(Protocol):
     """Secrets Manager."""
 
