@@ -21,7 +21,7 @@ from agents.sinks.publisher import Publisher
 from fleet.node_state import NodeState
 from tests.support import agents, samples
 from tests.support.agents import MINUTE
-from tests.unit.agents.disk.test_spool import MemorySink, batch
+from tests.support.sinks import MemorySink, batch
 from tests.unit.agents.monitor.test_monitor import FakeProcess
 from tests.unit.agents.test_run import Simulation
 

@@ -12,7 +12,7 @@ from agents.disk.journal import Header, Journal
 from agents.disk.spool import Spool
 from agents.sinks.publisher import Publisher
 from tests.support.agents import MINUTE
-from tests.unit.agents.disk.test_spool import MemorySink, batch
+from tests.support.sinks import MemorySink, batch
 
 
 @pytest.fixture(name="interned")

@@ -9,36 +9,12 @@ import pytest
 
 from agents import assemble
 from agents.clock import SystemClock
-from agents.minute.batch import Batch
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from agents.monitor.process import MonitorMissingError
 from tests.support import agents, samples
 from tests.support.agents import MINUTE, VirtualClock
 from tests.support.faulty_disk import KilledError
-
-
-class RecordingSink:
-    """Keeps every batch."""
-
-    name = "memory"
-    longest_age = 1e9
-    is_record = True
-
-    def __init__(self) -> None:
-        self.batches: list[Batch] = []
-
-    def part(self, batch: Batch) -> Batch:
-        return batch
-
-    def send(self, batch: Batch) -> int:
-        self.batches.append(batch)
-        return 0
-
-    def states(self) -> list[str]:
-        return [batch.log_event["state"] for batch in self.batches]
-
-    def reasons(self) -> list[str]:
-        return [batch.log_event["state_reason"] for batch in self.batches]
+from tests.support.sinks import RecordingSink
 
 
 class Simulation:

@@ -17,12 +17,12 @@ from agents.collectors.jobs.job import Job
 from agents.collectors.pool import CollectorPool
 from agents.collectors.seen_error import SeenError
 from agents.collectors.vetting import LARGEST_EVENT, vetted
-from agents.minute.batch import Batch
 from agents.monitor.events import MonitorEvent, MonitorLine, MonitorStarted
 from fleet import metrics
 from fleet.hardware_errors import HBM_UNCORRECTABLE
 from tests.support import agents, samples
 from tests.support.agents import MINUTE, VirtualClock
+from tests.support.sinks import RecordingSink
 
 
 class Says:
@@ -302,22 +302,6 @@ class Monitor:
         self._clock.schedule(self._clock.now() + 5, self._tick)
 
 
-class Memory:
-    name = "memory"
-    longest_age = 1e9
-    is_record = True
-
-    def __init__(self) -> None:
-        self.batches: list[Batch] = []
-
-    def part(self, batch: Batch) -> Batch:
-        return batch
-
-    def send(self, batch: Batch) -> int:
-        self.batches.append(batch)
-        return 0
-
-
 def test_a_whole_agent_loses_no_minute_to_collectors_that_hang_and_raise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,7 +313,7 @@ def test_a_whole_agent_loses_no_minute_to_collectors_that_hang_and_raise(
         "proc": str(tmp_path / "proc"),
     }
     config = agents.config(instance_metadata="", **folders)
-    clock, sink, stop = VirtualClock(MINUTE), Memory(), threading.Event()
+    clock, sink, stop = VirtualClock(MINUTE), RecordingSink(), threading.Event()
     events: queue.Queue[MonitorEvent] = queue.Queue()
     monitor: Any = Monitor(clock, events)
     clock.schedule(MINUTE + 240, stop.set)

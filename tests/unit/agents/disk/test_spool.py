@@ -1,6 +1,5 @@
 """The spool and the publisher: nothing is lost that need not be."""
 
-import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -14,34 +13,7 @@ from agents.minute.batch import Batch
 from agents.sinks.publisher import Publisher
 from agents.sinks.sink import SinkError, SinkRejectedError
 from tests.support.agents import MINUTE
-
-
-def batch(index: int, padding: int = 0) -> Batch:
-    # Random text does not compress, so its length is its size.
-    filler = os.urandom(padding // 2).hex()
-    return Batch(
-        MINUTE + 60 * index, index, "pretrain/i-1", ({"MetricName": "AgentHeartbeat"},), {"seq": index, "x": filler}
-    )
-
-
-class MemorySink:
-    """Takes batches, or raises what the test tells it to."""
-
-    def __init__(self, name: str = "logs", longest_age: float = 14 * 86400.0, *, is_record: bool = True) -> None:
-        self.name = name
-        self.longest_age = longest_age
-        self.is_record = is_record
-        self.error: Exception | None = None
-        self.taken: list[int] = []
-
-    def part(self, batch: Batch) -> Batch:
-        return batch
-
-    def send(self, batch: Batch) -> int:
-        if self.error is not None:
-            raise self.error
-        self.taken.append(batch.seq)
-        return 0
+from tests.support.sinks import MemorySink, batch
 
 
 def test_a_confirmed_batch_leaves_the_disk(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from agents.sinks.emf_logs import EmfLogsSink
 from agents.sinks.publisher import Publisher
 from tests.support.agents import MINUTE
 from tests.support.large_node import trn2_minute
-from tests.unit.agents.disk.test_spool import MemorySink, batch
+from tests.support.sinks import MemorySink, batch
 
 
 class Disk:

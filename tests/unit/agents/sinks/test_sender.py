@@ -12,7 +12,7 @@ from agents.sinks.publisher import Publisher
 from agents.sinks.sender import LAST_TURN, RETRIES, SPREAD, BackgroundSender, InlineSender, backoff, share
 from agents.sinks.sink import SinkError
 from tests.support.agents import MINUTE
-from tests.unit.agents.disk.test_spool import MemorySink, batch
+from tests.support.sinks import MemorySink, batch
 
 LIMIT = 60.0
 

@@ -16,33 +16,16 @@ from local.simulation.machine import JobRegistration, Machine
 from local.simulation.monitor_link import MonitorDoor
 from local.simulation.protocol import SOCKET_VARIABLE, PhaseKind, Script
 from local.simulation.virtual_clock import VirtualClock
+from tests.support.sinks import RecordingSink
 from tests.unit.local.simulation.scripts import START, phase, script
 
 JOB = JobRegistration("job-1", "a job", "an owner")
 
 
-class MemorySink:
-    """Keeps what the agent would send."""
-
-    name = "memory"
-    longest_age = 1e9
-    is_record = True
-
-    def __init__(self) -> None:
-        self.batches: list[Batch] = []
-
-    def part(self, batch: Batch) -> Batch:
-        return batch
-
-    def send(self, batch: Batch) -> int:
-        self.batches.append(batch)
-        return 0
-
-
 def run_agent(node: Script, directory: Path, minutes: int) -> list[Batch]:
     """The batches of the first whole minutes; the horizon moves by a minute at a time."""
     machine = Machine(directory, node, JOB)
-    sink = MemorySink()
+    sink = RecordingSink()
     stop = threading.Event()
     horizons = iter([START + 60 * minute + 10 for minute in range(1, minutes + 1)])
 

@@ -1,6 +1,7 @@
 """One embedded AWS for these tests, and a way to die before any call to it."""
 
 import os
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,3 +50,10 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
     client.close()
     running.process.terminate()
     running.process.wait(timeout=60)
+
+
+@pytest.fixture
+def _own_sigterm() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)

@@ -3,7 +3,6 @@
 import logging
 import os
 import signal
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -266,13 +265,6 @@ def test_rank_0_deletes_what_is_not_kept_in_the_background(tmp_path: Path, caplo
     condemned = [entry.key for entry in FileStore(tmp_path / "store").list("condemned/")]
     assert condemned == [f"condemned/{step:012d}.run.json" for step in (1, 2, 3)]
     assert caplog.messages == []
-
-
-@pytest.fixture
-def _own_sigterm() -> Iterator[None]:
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
 
 
 @pytest.mark.usefixtures("_own_sigterm")
