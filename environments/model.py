@@ -174,6 +174,8 @@ class Monitoring(_Model):
     prometheus: Prometheus | None = None
     otlp: bool = False
     """Whether series by core go to CloudWatch's OTLP endpoint too, where they are billed by the byte."""
+    cloudwatch_usd_per_month: Annotated[float, Field(gt=0)] | None = None
+    """What CloudWatch may cost; synthesis warns when more is expected. Default: whatever it costs."""
 
 
 class Environment(_Model):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import ArnFormat, CrossStackReferences, ReferenceStrength, Stack
+from aws_cdk import Annotations, ArnFormat, CrossStackReferences, ReferenceStrength, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -12,6 +12,7 @@ from constructs import Construct
 from dashboards import agent_health, capacity_and_cost, inference, operator, training
 from dashboards.alarms import AlarmGroup, environment_alarms
 from dashboards.widgets import dashboard
+from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.model import Environment
 from fleet import naming
 from fleet.alarms import Severity, Spec, platform_alarms
@@ -52,6 +53,8 @@ class ObservabilityStack(Stack):
         has_block_engine = bool(environment.block_fleets or environment.approvers)
         machinery = platform_alarms(environment.name, has_block_engine=has_block_engine)
         self.platform_alarms = self._alarms("PlatformAlarms", environment, machinery)
+        for finding in over_cloudwatch_budget(environment):
+            Annotations.of(self).add_warning_v2(f"neuron-fleet:{finding.code}", str(finding))
         audiences = {
             "operator": operator.rows(environment, (*self.alarms.values(), self.platform_alarms)),
             "training": training.rows(environment, specs),

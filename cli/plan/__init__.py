@@ -1,12 +1,16 @@
-"""`fleet plan`: what holds a model, what options cost, when a migration has paid for itself. AWS is not asked."""
+"""`fleet plan`: what holds a model, what a month costs, what options cost, when a migration pays. AWS is not asked."""
 
 import typer
 
 from cli.plan.breakeven import breakeven
 from cli.plan.compare import compare
+from cli.plan.cost import cost
 from cli.plan.size import size
 
-app = typer.Typer(help="Size a model, compare options, find a break-even. Offline.", no_args_is_help=True)
+app = typer.Typer(
+    help="Size a model, price an environment, compare options, find a break-even. Offline.", no_args_is_help=True
+)
 app.command()(size)
+app.command()(cost)
 app.command()(compare)
 app.command()(breakeven)

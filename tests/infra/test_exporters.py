@@ -22,7 +22,8 @@ def capacity(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The capacity template of production with both switched on."""
     text = (loader.FOLDER / "prod.yaml").read_text(encoding="utf-8")
     file = tmp_path_factory.mktemp("environments") / "prod.yaml"
-    file.write_text(f"{text}\nmonitoring: {MONITORING}\n", encoding="utf-8")
+    before, _, _ = text.partition("monitoring:")
+    file.write_text(f"{before}monitoring: {MONITORING}\n", encoding="utf-8")
     platform = Platform(cdk.App(context=cdk_context()), "prod", environment=loader.load_file(file))
     return dict(Template.from_stack(platform.capacity).to_json())
 

@@ -14,7 +14,8 @@ PROD = (loader.FOLDER / "prod.yaml").read_text(encoding="utf-8")
 
 def with_monitoring(folder: Path, monitoring: str) -> Path:
     file = folder / "prod.yaml"
-    file.write_text(f"{PROD}\nmonitoring: {monitoring}\n", encoding="utf-8")
+    before, _, _ = PROD.partition("monitoring:")
+    file.write_text(f"{before}monitoring: {monitoring}\n", encoding="utf-8")
     return file
 
 

@@ -1,0 +1,51 @@
+"""`fleet plan cost`: what an environment costs in a month, and what changes against another file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.answers import complain, refuse
+from cli.plan import cost_answer
+from environments import loader
+from environments.loader import EnvironmentFileError
+from environments.month_shape import month_shape
+from fleet.planning.money import PlanError
+from fleet.planning.month.bill import Month, month_of
+from fleet.planning.month.line import Spread
+from fleet.planning.month.shape import Use
+
+
+def cost(
+    file: Annotated[Path, typer.Argument(help="An environment file, such as environments/prod.yaml.")],
+    against: Annotated[Path | None, typer.Option(help="Another environment file: show what changes from it.")] = None,
+    use: Annotated[
+        str, typer.Option(help="Low, expected and high share of the month in which nodes run that scale to zero.")
+    ] = "0.3,0.7,1",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Work out a month of 730 hours: low, expected and high, line by line, each with its price's source and date."""
+    try:
+        running = _use(use)
+    except PlanError as error:
+        refuse(error)
+    month = _month(file, running)
+    before = _month(against, running) if against else None
+    cost_answer.show(month, before, as_json=as_json)
+
+
+def _month(file: Path, use: Use) -> Month:
+    try:
+        return month_of(month_shape(loader.load_file(file)), use)
+    except EnvironmentFileError as error:
+        for line in str(error).splitlines():
+            complain(line)
+        raise typer.Exit(1) from None
+
+
+def _use(text: str) -> Use:
+    try:
+        low, expected, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise PlanError(f"use is {text!r}; give low,expected,high as three numbers, as 0.3,0.7,1") from None
+    return Use(Spread(low, expected, high))

@@ -1,0 +1,149 @@
+"""How `fleet plan cost` answers: JSON with every line, or tables for people."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+import msgspec
+import typer
+from rich.table import Column, Table
+
+from cli.answers import CONSOLE
+from cli.plan.figures import dollars
+from fleet.planning.month.bill import Change, Month, changes
+from fleet.planning.month.design_budgets import DESIGN_BUDGETS
+from fleet.planning.month.line import Group, Line, Spread
+
+# "jobs' and functions' logs" breaks between words in a narrow terminal.
+_NAME_WIDTH: Final = 16
+
+
+def show(month: Month, before: Month | None, *, as_json: bool) -> None:
+    """Print ``month``, and what changes from ``before``."""
+    moved = changes(before, month) if before else None
+    if as_json:
+        content = as_content(month, before, moved)
+        typer.echo(msgspec.json.format(msgspec.json.encode(content)).decode())
+        return
+    CONSOLE.print(_lines(month))
+    CONSOLE.print(_bases(month))
+    if before is not None and moved is not None:
+        CONSOLE.print(_changes(before, month, moved))
+    for missing in month.not_priced:
+        _say(f"not priced: {missing.what}: {missing.why}")
+    for note in month.notes:
+        _say(f"note: {note}")
+    _say(_budget(month))
+    for budget in DESIGN_BUDGETS:
+        _say(
+            f"design budget for metrics and node events, {budget.nodes:,} trn1.32xlarge in {budget.jobs} jobs: "
+            f"${dollars(budget.expected_usd)} of ${dollars(budget.usd)}; ${dollars(budget.with_workload_usd)} when "
+            f"every job reports tokens and loss; PutMetricData is ${dollars(budget.requests_usd)} besides"
+        )
+
+
+def as_content(month: Month, before: Month | None, moved: Sequence[Change] | None) -> dict[str, Any]:
+    """Everything, for JSON."""
+    content = {
+        "environment": month.environment,
+        "hours": 730,
+        "lines": [asdict(line) for line in month.lines],
+        "groups": {group: asdict(month.usd(group)) for group in Group},
+        "usd": asdict(month.usd()),
+        "not_priced": [asdict(each) for each in month.not_priced],
+        "notes": month.notes,
+        "cloudwatch_budget": {
+            "usd": month.cloudwatch_budget_usd,
+            "is_over": month.is_over_cloudwatch_budget,
+        },
+        "design_budgets": [
+            {
+                **asdict(budget),
+                "expected_usd": budget.expected_usd,
+                "with_workload_usd": budget.with_workload_usd,
+                "requests_usd": budget.requests_usd,
+            }
+            for budget in DESIGN_BUDGETS
+        ],
+    }
+    if before is None or moved is None:
+        return content
+    difference = asdict(month.usd() - before.usd())
+    against = {"environment": before.environment, "usd": asdict(before.usd()), "difference": difference}
+    return {**content, "against": {**against, "changes": [{**asdict(each), "usd": asdict(each.usd)} for each in moved]}}
+
+
+def _lines(month: Month) -> Table:
+    table = Table(
+        Column("", min_width=_NAME_WIDTH),
+        "quantity x $",
+        *(Column(name, justify="right", no_wrap=True) for name in ("low", "expected", "high")),
+        title=f"{month.environment}: $ in a month of 730 hours",
+    )
+    for group, lines in _by_group(month):
+        table.add_section()
+        table.add_row(f"[bold]{group}", "", *_amounts(month.usd(group)))
+        for line in lines:
+            quantity = f"{_quantity(line.quantity.expected)} {line.unit} x {_unit_price(line.unit_usd)}"
+            table.add_row(line.what, quantity, *_amounts(line.usd))
+    table.add_section()
+    table.add_row("[bold]all that is priced", "", *_amounts(month.usd()))
+    return table
+
+
+def _bases(month: Month) -> Table:
+    table = Table(Column("", min_width=_NAME_WIDTH), "price", "what the quantity rests on: low, expected, high")
+    for _, lines in _by_group(month):
+        table.add_section()
+        for line in lines:
+            table.add_row(line.what, line.price, line.because)
+    return table
+
+
+def _by_group(month: Month) -> list[tuple[Group, list[Line]]]:
+    groups = [(group, [line for line in month.lines if line.group is group]) for group in Group]
+    return [(group, lines) for group, lines in groups if lines]
+
+
+def _changes(before: Month, month: Month, moved: Sequence[Change]) -> Table:
+    table = Table(
+        "",
+        *(Column(name, justify="right", no_wrap=True) for name in ("before", "after", "change")),
+        title=f"{before.environment} to {month.environment}: $ expected in a month",
+    )
+    for change in moved:
+        table.add_row(f"{change.group}, {change.what}", *_moved(change.before, change.after, change.usd))
+    table.add_section()
+    total = _moved(before.usd(), month.usd(), month.usd() - before.usd())
+    table.add_row("[bold]all that is priced", *total)
+    return table
+
+
+def _moved(before: Spread | None, after: Spread | None, by: Spread) -> tuple[str, str, str]:
+    figures = (None if each is None else each.expected for each in (before, after))
+    old, new = (dollars(figure) for figure in figures)
+    return old, new, f"{by.expected:+,.2f}"
+
+
+def _amounts(spread: Spread) -> tuple[str, str, str]:
+    return dollars(spread.low), dollars(spread.expected), dollars(spread.high)
+
+
+def _quantity(quantity: float) -> str:
+    return f"{quantity:,.0f}" if quantity >= 1_000 else f"{quantity:,.4g}"
+
+
+def _unit_price(usd: float) -> str:
+    return f"{usd:,.10f}".rstrip("0").rstrip(".")
+
+
+def _budget(month: Month) -> str:
+    expected, budget = month.usd(Group.CLOUDWATCH).expected, month.cloudwatch_budget_usd
+    if budget is None:
+        return f"CloudWatch: ${dollars(expected)} expected; monitoring.cloudwatch_usd_per_month would set a budget"
+    verdict = "over its budget" if month.is_over_cloudwatch_budget else "within its budget"
+    return f"CloudWatch: ${dollars(expected)} expected, {verdict} of ${dollars(budget)}"
+
+
+def _say(text: str) -> None:
+    CONSOLE.print(text, markup=False, soft_wrap=True)

@@ -1,0 +1,36 @@
+"""Does CloudWatch stay within what the environment's file allows it: said by `fleet validate` and at synthesis."""
+
+from collections.abc import Iterator
+
+from environments.model import Environment
+from environments.month_shape import month_shape
+from fleet.diagnostics import Diagnostic, warn
+from fleet.instances import catalogue
+from fleet.planning.month.bill import month_of
+from fleet.planning.month.line import Group
+
+
+def over_cloudwatch_budget(environment: Environment) -> Iterator[Diagnostic]:
+    """A warning where more is expected than ``monitoring.cloudwatch_usd_per_month``; nothing where none is set."""
+    budget = environment.monitoring.cloudwatch_usd_per_month
+    # A fleet of a type that there is not, or in no zone of the network, has a diagnostic of its own.
+    if budget is None or not _is_sound(environment):
+        return
+    month = month_of(month_shape(environment))
+    if month.is_over_cloudwatch_budget:
+        expected = month.usd(Group.CLOUDWATCH)
+        yield warn(
+            "cloudwatch-over-budget",
+            "monitoring.cloudwatch_usd_per_month",
+            f"{budget:g}",
+            f"CloudWatch is expected to cost ${expected.expected:,.2f} a month (${expected.low:,.2f} to "
+            f"${expected.high:,.2f}), and ${budget:,.2f} is allowed",
+            "see its lines with `fleet plan cost`; raise the budget, or keep logs for fewer days",
+        )
+
+
+def _is_sound(environment: Environment) -> bool:
+    zones = environment.network.availability_zones
+    return all(fleet.instance_type in catalogue() for fleet in environment.fleets) and all(
+        fleet.availability_zone in zones for fleet in environment.training_fleets
+    )

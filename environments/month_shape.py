@@ -1,0 +1,106 @@
+"""From an environment file to the plain values that ``fleet.planning.month`` prices."""
+
+from typing import Final
+
+from environments.fleet_specs import fleet_spec
+from environments.markets import CapacityBlock, Reservation
+from environments.model import Environment, Fleet
+from fleet.alarms import (
+    AlarmSettings,
+    AlarmSpec,
+    MathRef,
+    Spec,
+    endpoint_alarms,
+    fleet_alarms,
+    platform_alarms,
+)
+from fleet.capacity.interfaces import uses_efa
+from fleet.fleet_spec import MarketKind, Purpose
+from fleet.instances import instance_type
+from fleet.load_balancer import EndpointNames
+from fleet.planning.month.shape import EnvironmentShape, FleetShape, Function
+from fleet.prices import price_for
+
+# The network stack's interface endpoints, each in every zone.
+INTERFACE_ENDPOINTS: Final = 11
+# Operator, capacity and cost, agent health; one more where there is training, and one where there is inference.
+DASHBOARDS: Final = 3
+# How many metrics an alarm looks at does not depend on the balancer's names.
+_ANY_BALANCER: Final = EndpointNames("app/any/0", "targetgroup/any/0")
+
+
+def month_shape(environment: Environment) -> EnvironmentShape:
+    """What of ``environment`` costs money.
+
+    Raises:
+        UnknownInstanceTypeError: EC2 has no such type; ``loader.load_file`` refuses a file that names it.
+    """
+    has_block_engine = bool(environment.block_fleets or environment.approvers)
+    engine = (Function.CAPACITY_BLOCKS,) if has_block_engine else ()
+    metric_alarms, composites = _alarms(environment, has_block_engine=has_block_engine)
+    return EnvironmentShape(
+        name=environment.name,
+        region=environment.region,
+        zones=len(environment.network.availability_zones),
+        nat_gateways=environment.network.nat_gateways,
+        interface_endpoints=INTERFACE_ENDPOINTS,
+        fleets=tuple(_fleet(environment, fleet) for fleet in environment.fleets),
+        functions=(Function.PAGER, Function.CAPACITY_WATCH, *engine),
+        # The pager's, and the engine's.
+        tables=1 + has_block_engine,
+        log_retention_days=environment.monitoring.log_retention_days,
+        otlp=environment.monitoring.otlp,
+        alarm_metrics=metric_alarms,
+        composite_alarms=composites,
+        dashboards=DASHBOARDS + bool(environment.training_fleets) + bool(environment.inference_fleets),
+        cloudwatch_budget_usd=environment.monitoring.cloudwatch_usd_per_month,
+    )
+
+
+def _fleet(environment: Environment, fleet: Fleet) -> FleetShape:
+    known, market = instance_type(fleet.instance_type), MarketKind(fleet.market.kind)
+    return FleetShape(
+        name=fleet.name,
+        purpose=Purpose(fleet.purpose),
+        instance_type=fleet.instance_type,
+        nodes=fleet.nodes,
+        market=market,
+        price=price_for(known, environment.region, market),
+        logical_cores=known.logical_cores(fleet.lnc),
+        has_efa=uses_efa(fleet_spec(environment, fleet), known),
+        reserved_instances=_reserved_instances(fleet),
+        block_hours=_block_hours(fleet.market) if isinstance(fleet.market, CapacityBlock) else None,
+    )
+
+
+def _reserved_instances(fleet: Fleet) -> int:
+    if not isinstance(fleet.market, Reservation | CapacityBlock):
+        return 0
+    return fleet.market.instances or fleet.nodes
+
+
+def _block_hours(block: CapacityBlock) -> float | None:
+    return None if block.starts_at is None else (block.ends_at - block.starts_at).total_seconds() / 3600
+
+
+def _alarms(environment: Environment, *, has_block_engine: bool) -> tuple[int, int]:
+    """Metrics that metric alarms look at, and composite alarms."""
+    specs: list[Spec] = list(platform_alarms(environment.name, has_block_engine=has_block_engine))
+    for fleet in environment.fleets:
+        settings = AlarmSettings(
+            environment=environment.name,
+            fleet=fleet.name,
+            purpose=fleet.purpose,
+            market=MarketKind(fleet.market.kind),
+            nodes=fleet.nodes,
+            reports_flops=fleet.reports_flops,
+        )
+        specs += fleet_alarms(settings)
+        if fleet.purpose == "inference":
+            specs += endpoint_alarms(settings, _ANY_BALANCER)
+    looked_at = [_metrics(spec) for spec in specs if isinstance(spec, AlarmSpec)]
+    return sum(looked_at), len(specs) - len(looked_at)
+
+
+def _metrics(spec: AlarmSpec) -> int:
+    return len(spec.metric.queries) if isinstance(spec.metric, MathRef) else 1
