@@ -4,8 +4,9 @@ import typer
 
 from cli.plan.breakeven import breakeven
 from cli.plan.compare import compare
-from cli.plan.cost import cost
+from cli.plan.cost.command import cost
 from cli.plan.size import size
+from cli.plan.source_figures import source_figures
 
 app = typer.Typer(
     help="Size a model, price an environment, compare options, find a break-even. Offline.", no_args_is_help=True
@@ -14,3 +15,4 @@ app.command()(size)
 app.command()(cost)
 app.command()(compare)
 app.command()(breakeven)
+app.command(name="source-figures")(source_figures)

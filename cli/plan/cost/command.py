@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cli.answers import complain, refuse
-from cli.plan import cost_answer
+from cli.plan.cost import answer
 from environments import loader
 from environments.loader import EnvironmentFileError
 from environments.month_shape import month_shape
@@ -31,7 +31,7 @@ def cost(
         refuse(error)
     month = _month(file, running)
     before = _month(against, running) if against else None
-    cost_answer.show(month, before, as_json=as_json)
+    answer.show(month, before, as_json=as_json)
 
 
 def _month(file: Path, use: Use) -> Month:

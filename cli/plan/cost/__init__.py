@@ -1,0 +1,1 @@
+"""`fleet plan cost`: what an environment costs in a month."""
