@@ -104,9 +104,9 @@ def _explain_one(error: ErrorDetails, written: object, known: Vocabulary) -> Dia
 
 
 def _form(key: str, known: Vocabulary) -> str:
-    if key in _KINDS:
-        return f"it must be one of {', '.join(_KINDS[key])}"
-    return f"it must be {known.forms[key]}" if key in known.forms else f"add {key}, as in {known.example}"
+    if key in known.forms:
+        return f"it must be {known.forms[key]}"
+    return f"it must be one of {', '.join(_KINDS[key])}" if key in _KINDS else f"add {key}, as in {known.example}"
 
 
 def _quoted(value: object) -> str:

@@ -2,6 +2,7 @@
 
 import typer
 
+from cli.plan.assess.command import assess
 from cli.plan.breakeven import breakeven
 from cli.plan.compare import compare
 from cli.plan.cost.command import cost
@@ -9,10 +10,12 @@ from cli.plan.size import size
 from cli.plan.source_figures import source_figures
 
 app = typer.Typer(
-    help="Size a model, price an environment, compare options, find a break-even. Offline.", no_args_is_help=True
+    help="Size a model, price an environment, compare options, find a break-even, plan a migration. Offline.",
+    no_args_is_help=True,
 )
 app.command()(size)
 app.command()(cost)
 app.command()(compare)
 app.command()(breakeven)
+app.command()(assess)
 app.command(name="source-figures")(source_figures)

@@ -6,6 +6,7 @@ from typing import Final
 from fleet.fleet_spec import MarketKind
 from fleet.instances import UnknownInstanceTypeError, instance_type
 from fleet.planning.compare import Option, Phase, Rate
+from fleet.planning.document_prices import DocumentPrices
 from fleet.planning.money import PlanError
 from fleet.prices import price_for
 
@@ -14,8 +15,10 @@ _WORDS: Final = frozenset({"name", "type", "source", "region", "market"})
 _DEFAULT_MARKETS: Final = (MarketKind.ON_DEMAND, MarketKind.CAPACITY_BLOCK)
 
 
-def read_options(texts: Sequence[str], region: str) -> list[Option]:
+def read_options(texts: Sequence[str], region: str, document: DocumentPrices | None = None) -> list[Option]:
     """The options of ``texts``; those of one name are phases of one option, in their order.
+
+    A type that has no price by hand has that of ``document``, where it names one.
 
     Raises:
         PlanError: A key is unknown or doubled, a number is none, or an option has nothing to work its cost out from.
@@ -27,10 +30,17 @@ def read_options(texts: Sequence[str], region: str) -> list[Option]:
         if name is None:
             raise PlanError(f"{text}: an option needs name= or type=")
         try:
-            phases.setdefault(name, []).append(_phase(fields, region))
+            phases.setdefault(name, []).append(_phase(_with_document(fields, document), region))
         except (PlanError, UnknownInstanceTypeError) as error:
             raise PlanError(f"{name}: {error}") from error
     return [Option(name, tuple(each)) for name, each in phases.items()]
+
+
+def _with_document(fields: dict[str, str], document: DocumentPrices | None) -> dict[str, str]:
+    named = None if document is None else document.usd_per_hour.get(fields.get("type", ""))
+    if document is None or named is None or "price" in fields:
+        return fields
+    return {**fields, "price": str(named), "source": document.title}
 
 
 def _fields(text: str) -> dict[str, str]:

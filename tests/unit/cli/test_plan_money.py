@@ -11,6 +11,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.main import app
+from cli.plan.source_figures import FIGURES, documents
+from fleet.instances import instance_type
+from fleet.planning.document_prices import DOCUMENTS
 
 A_INF2 = "name=inf2,type=inf2.48xlarge,throughput=550,price=12.98,source=A"
 A_P4D = "name=p4d,type=p4d.24xlarge,throughput=800,price=32.77,source=A,region=us-east-1"
@@ -130,6 +133,40 @@ def test_an_option_may_take_its_price_from_the_catalogue() -> None:
     assert (block["option"], block["run_usd"]) == ("trn2.48xlarge", pytest.approx(357.608))
     assert block["prices"] == ["capacity-block, us-east-2, 2026-10-09 (Capacity Blocks price page)"]
     assert spot["run_usd"] == pytest.approx(21.5)
+
+
+def test_the_prices_of_a_document_stand_beside_those_of_today() -> None:
+    inf2, p4d = "type=inf2.48xlarge,throughput=550", "type=p4d.24xlarge,throughput=800,region=us-east-1"
+    by_name = compared(inf2, p4d, more=("--document", "inference-guide"))
+    by_hand = compared(A_INF2, A_P4D)
+
+    for when in ("given", "today"):
+        costs = [[option["usd_per_million_units"] for option in each[when]] for each in (by_name, by_hand)]
+        assert costs[0] == costs[1]
+    assert by_name["given"][0]["prices"] == ["by hand (AWS Trainium and Inferentia)"]
+
+
+def test_a_price_by_hand_stands_before_that_of_the_document() -> None:
+    options = ("name=hand,type=p4d.24xlarge,price=30,source=me,hours=1", "type=trn1.32xlarge,hours=1")
+    hand, trn1 = compared(*options, more=("--document", "trn1-chapter"))["given"]
+
+    assert (hand["run_usd"], trn1["run_usd"]) == (30, 21.5)
+
+
+def test_every_price_of_a_document_is_of_a_type_and_in_its_figures() -> None:
+    quotes = " ".join(figure.quote for each in documents(FIGURES) for figure in each.figures)
+
+    for document in DOCUMENTS.values():
+        for name, usd in document.usd_per_hour.items():
+            assert instance_type(name)
+            assert f"{usd:.2f}".removesuffix(".00") in quotes
+
+
+def test_a_document_that_nobody_knows_is_refused() -> None:
+    answer = plan("compare", "--option", A_INF2, "--option", A_P4D, "--document", "novel")
+
+    assert answer.exit_code == 1
+    assert answer.stderr.startswith("no document is called novel; they are llama-deep-dive, inference-guide, ")
 
 
 def test_breakeven_answers_in_runs_and_months() -> None:
