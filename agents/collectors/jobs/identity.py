@@ -80,7 +80,11 @@ def _batch(environment: Mapping[str, str]) -> Identity | None:
     # Nodes of a multi-node job are <job>#<index>, children of an array <job>:<index>. Both are what somebody submitted
     # as one job, and an array's 10,000 children as 10,000 jobs would cost more than they tell.
     job_id = re.split("[#:]", full, maxsplit=1)[0]
-    return _identity(job_id, job_id, "", KnownBy.BATCH, full) if job_id else None
+    if not job_id:
+        return None
+    # What `fleet jobs submit` tells every container; a job that came another way has neither.
+    name, owner = environment.get("NEURON_FLEET_JOB") or job_id, environment.get("NEURON_FLEET_OWNER", "")
+    return _identity(job_id, name, owner, KnownBy.BATCH, full)
 
 
 def _slurm(environment: Mapping[str, str]) -> Identity | None:

@@ -63,6 +63,8 @@ def owners(seen: Contribution) -> dict[str, tuple[int, ...] | None]:
         ({"AWS_BATCH_JOB_ID": f"{BATCH}#3", "ECS_CONTAINER_METADATA_URI_V4": f"http://169.254.170.2/v4/{TASK}-1"},
          (BATCH, BATCH, "", "batch")),
         ({"AWS_BATCH_JOB_ID": f"{BATCH}:17", "AWS_BATCH_JOB_ARRAY_INDEX": "17"}, (BATCH, BATCH, "", "batch")),
+        ({"AWS_BATCH_JOB_ID": f"{BATCH}#0", "NEURON_FLEET_JOB": "llama-7b", "NEURON_FLEET_OWNER": "research"},
+         (BATCH, "llama-7b", "research", "batch")),
         ({"SLURM_JOB_ID": "812", "SLURM_JOB_NAME": "pretrain", "SLURM_JOB_USER": "ada"},
          ("812", "pretrain", "ada", "slurm")),
         ({"SLURM_JOB_ID": "37", "SLURM_ARRAY_JOB_ID": "36", "SLURM_ARRAY_TASK_ID": "2"}, ("36", "36", "", "slurm")),
