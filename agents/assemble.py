@@ -15,6 +15,7 @@ from agents.collectors.gate import GateCollector
 from agents.collectors.host import machine
 from agents.collectors.host.collector import HostCollector
 from agents.collectors.instance.collector import TIMEOUT_SECONDS, NoticeCollector
+from agents.collectors.instance.marking import Marks
 from agents.collectors.instance.metadata import InstanceMetadata, instance_id
 from agents.collectors.jobs.collector import JobCollector
 from agents.collectors.kernel_log.collector import KernelLogCollector
@@ -93,7 +94,8 @@ def notices(config: AgentConfig) -> tuple[Collector, ...]:
     """What AWS announces, where there is instance metadata."""
     if not config.instance_metadata:
         return ()
-    return (NoticeCollector(InstanceMetadata(config.instance_metadata, TIMEOUT_SECONDS)),)
+    metadata = InstanceMetadata(config.instance_metadata, TIMEOUT_SECONDS)
+    return (NoticeCollector(metadata, Marks(Path(config.run_directory))),)
 
 
 def aws_sinks(config: AgentConfig) -> tuple[Sink, ...]:

@@ -4,6 +4,9 @@ A notice with a time that has come, or comes within minutes, is a reason to drai
 recommendation) or lies days ahead (maintenance) is a note: a node that drained for it would be excused from every
 utilization alarm for all that time.
 
+The work on the node is told by marker files (``marking``): to save and end where the instance goes for good, to save and
+go on where it may go, or comes back.
+
 Items and their forms: AWS's "Instance metadata categories", "Spot Instance interruption notices", "View scheduled
 events" and "Retrieve the target lifecycle state". The end of a Capacity Block is announced by EventBridge 40 minutes
 ahead; that ``spot/instance-action`` also announces it on the instance is not verified, and read in case it does.
@@ -18,6 +21,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from agents.collectors.collector import Contribution, Request
+from agents.collectors.instance.marking import Marker, Marks
 from agents.collectors.instance.metadata import InstanceMetadata, MetadataError
 
 logger = logging.getLogger(__name__)
@@ -58,11 +62,16 @@ class _Notice:
     at: datetime | None
     action: str
     draining: str | None = None
+    marker: Marker | None = None
 
     def entry(self) -> dict[str, Any]:
         at = None if self.at is None else self.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         fields = {"kind": self.kind, "at": at, "action": self.action[:_LONGEST_TEXT]}
         return {name: value for name, value in fields.items() if value}
+
+    def words(self) -> str:
+        """Differ between two notices, as a rebalance recommendation from an older one."""
+        return self.draining or (self.kind if self.at is None else f"{self.kind} at {self.at.isoformat()}")
 
 
 class NoticeCollector:
@@ -70,8 +79,9 @@ class NoticeCollector:
 
     name = "notices"
 
-    def __init__(self, metadata: InstanceMetadata) -> None:
+    def __init__(self, metadata: InstanceMetadata, marks: Marks) -> None:
         self._metadata = metadata
+        self._marks = marks
         self._instance: dict[str, str] = {}
         self._was_reached = False
         self._absent_until = float("-inf")
@@ -97,11 +107,24 @@ class NoticeCollector:
                 self._absent_until = request.now + _ABSENT_SECONDS
                 return Contribution()
             problems.append(str(error))
+        problems += self._tell(found, request.now, is_whole=not problems)
         event: dict[str, Any] = {"instance": self._instance} if self._instance else {}
         if found:
             event["notices"] = [notice.entry() for notice in found[:_NOTICES_SHOWN]]
         draining = next((notice.draining for notice in found if notice.draining), None)
         return Contribution(event=event, draining=draining, problems=tuple(problems))
+
+    def _tell(self, found: list[_Notice], now: float, *, is_whole: bool) -> Iterable[str]:
+        """Mark what was found, and take a mark back when all items were read and none asks for it any more."""
+        for marker in Marker:
+            reasons = [notice.words() for notice in found if notice.marker is marker]
+            try:
+                if reasons:
+                    self._marks.put(marker, reasons[0], now)
+                elif is_whole:
+                    self._marks.withdraw(marker)
+            except OSError as error:
+                yield f"marker {marker}: {error.strerror or error}"
 
     def _learn_instance(self) -> None:
         if self._was_reached:
@@ -121,11 +144,13 @@ def _spot(text: str, _now: datetime, lifecycle: str) -> Iterable[_Notice]:
     is_block = lifecycle == "capacity-block"
     what = "capacity block ends" if is_block else "spot interruption"
     kind = "capacity-block-end" if is_block else "spot-interruption"
-    yield _Notice(kind, seen.time, seen.action, f"{what} at {_clock(seen.time)}: {seen.action[:_LONGEST_TEXT]}")
+    draining = f"{what} at {_clock(seen.time)}: {seen.action[:_LONGEST_TEXT]}"
+    yield _Notice(kind, seen.time, seen.action, draining, Marker.DRAIN)
 
 
 def _rebalance(text: str, _now: datetime, _lifecycle: str) -> Iterable[_Notice]:
-    yield _Notice("rebalance-recommendation", msgspec.json.decode(text, type=_Recommendation).noticeTime, "")
+    at = msgspec.json.decode(text, type=_Recommendation).noticeTime
+    yield _Notice("rebalance-recommendation", at, "", marker=Marker.CHECKPOINT)
 
 
 def _scheduled(text: str, now: datetime, _lifecycle: str) -> Iterable[_Notice]:
@@ -136,13 +161,15 @@ def _scheduled(text: str, now: datetime, _lifecycle: str) -> Iterable[_Notice]:
         ends = _time(event.not_after) if event.not_after else None
         is_near = now >= begins - _LEAD and (ends is None or now <= ends)
         code = event.code[:_LONGEST_TEXT]
-        yield _Notice("scheduled-event", begins, code, f"{code} is scheduled for {_clock(begins)}" if is_near else None)
+        draining = f"{code} is scheduled for {_clock(begins)}" if is_near else None
+        # A job that ended for it might be started on this very node again, and end again, until its attempts are used.
+        yield _Notice("scheduled-event", begins, code, draining, Marker.CHECKPOINT if is_near else None)
 
 
 def _scaling(text: str, _now: datetime, _lifecycle: str) -> Iterable[_Notice]:
     state = text.rpartition(":")[2]
     if state == "Terminated":
-        yield _Notice("scale-in", None, text, "the auto scaling group terminates the instance")
+        yield _Notice("scale-in", None, text, "the auto scaling group terminates the instance", Marker.DRAIN)
     elif state in {"Detached", "Standby"}:
         yield _Notice("auto-scaling", None, text)
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.instance.collector import NoticeCollector
+from agents.collectors.instance.marking import Marks
 from agents.collectors.instance.metadata import InstanceMetadata
 from tests.support.metadata_server import MetadataService, serving
 
@@ -30,8 +32,14 @@ def service() -> Iterator[MetadataService]:
         yield running
 
 
+@pytest.fixture(autouse=True)
+def run_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 def collector(service: MetadataService) -> NoticeCollector:
-    return NoticeCollector(InstanceMetadata(service.url, timeout=20))
+    return NoticeCollector(InstanceMetadata(service.url, timeout=20), Marks(Path()))
 
 
 def seen(service: MetadataService, now: float = NOON) -> Contribution:
