@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from dashboards import compilation
 from dashboards.widgets import Row, balancer_series, graph, node_states, row, series, text
 from environments.model import Environment, InferenceFleet
 from fleet import load_balancer, metrics
@@ -79,4 +80,5 @@ def _section(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], nam
             ),
             node_states(environment, fleet.name),
         ),
+        compilation.serving(environment, fleet.name, miss=thresholds["CacheMissWhileServing"]),
     ]

@@ -1,7 +1,8 @@
-"""For the people who train: how full the tensor engines are, what the jobs do, and what the nodes are busy with."""
+"""For the people who train: how full the tensor engines are, what the jobs do, what compiling costs."""
 
 from collections.abc import Mapping, Sequence
 
+from dashboards import compilation
 from dashboards.widgets import Row, graph, node_states, row, series, text
 from environments.model import Environment, TrainingFleet
 from fleet import metrics
@@ -61,6 +62,7 @@ def _section(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) -> l
             graph("Achieved TFLOP/s", Unit.NONE, [series(metrics.ACHIEVED_TFLOPS, "Sum", environment, name)]),
             node_states(environment, name),
         ),
+        *compilation.rows(environment, name, failing=thresholds["CompileFailing"]),
     ]
 
 

@@ -97,3 +97,13 @@ def capacity_log_group(environment: str) -> str:
 def watched_place_parameter(environment: str, fleet: str) -> str:
     """Where the capacity watch reads what a fleet wants and where it is launched."""
     return parameter_path(environment, "capacity-watch", fleet)
+
+
+def compile_cache_place_parameter(environment: str) -> str:
+    """Where whoever works on the compile cache from outside reads its lease table and its bucket."""
+    return parameter_path(environment, "compile-cache")
+
+
+def precompile_state_machine(environment: str) -> str:
+    """The state machine that compiles a model's graphs before they are needed."""
+    return f"{PROJECT}-{environment}-precompile"

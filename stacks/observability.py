@@ -15,7 +15,7 @@ from dashboards.widgets import dashboard
 from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.model import Environment
 from fleet import naming
-from fleet.alarms import Severity, Spec, platform_alarms
+from fleet.alarms import Severity, Spec, platform_alarms, precompile_alarms
 from fleet.load_balancer import EndpointNames
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention
@@ -51,7 +51,10 @@ class ObservabilityStack(Stack):
         specs = environment_alarms(environment, endpoints)
         self.alarms = {fleet: self._alarms(fleet, environment, of_fleet) for fleet, of_fleet in specs.items()}
         has_block_engine = bool(environment.block_fleets or environment.approvers)
-        machinery = platform_alarms(environment.name, has_block_engine=has_block_engine)
+        machinery = (
+            *platform_alarms(environment.name, has_block_engine=has_block_engine),
+            *precompile_alarms(environment.name, self._precompilation(environment)),
+        )
         self.platform_alarms = self._alarms("PlatformAlarms", environment, machinery)
         for finding in over_cloudwatch_budget(environment):
             Annotations.of(self).add_warning_v2(f"neuron-fleet:{finding.code}", str(finding))
@@ -74,6 +77,15 @@ class ObservabilityStack(Stack):
             topics={Severity.PAGE: self.page_topic, Severity.TICKET: self.ticket_topic},
             past_the_pager=self.past_the_pager,
             runbooks_url=environment.paging.runbooks_url,
+        )
+
+    def _precompilation(self, environment: Environment) -> str:
+        # By its name: the pipeline is deployed later, and its alarms wait for it.
+        return self.format_arn(
+            service="states",
+            resource="stateMachine",
+            resource_name=naming.precompile_state_machine(environment.name),
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
 
     def _topic_key(self, environment: Environment) -> kms.Key:

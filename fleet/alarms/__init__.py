@@ -6,8 +6,10 @@ One set per fleet, whatever its number of nodes, and one for the platform's own 
 
 from fleet.alarms import health, utilization
 from fleet.alarms.capacity import capacity_alarms
+from fleet.alarms.compilation import compilation_alarms
 from fleet.alarms.endpoint import endpoint_alarms
 from fleet.alarms.operations import platform_alarms
+from fleet.alarms.precompile import precompile_alarms
 from fleet.alarms.settings import AlarmSettings, Thresholds
 from fleet.alarms.specs import (
     AlarmSpec,
@@ -43,6 +45,7 @@ __all__ = [
     "endpoint_alarms",
     "fleet_alarms",
     "platform_alarms",
+    "precompile_alarms",
 ]
 
 Spec = AlarmSpec | CompositeSpec
@@ -62,7 +65,7 @@ def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
         utilization.low_utilization(settings, below=below, waste=waste, fault=fault, idle=idle),
         health.node_blind(settings),
         health.hbm_pressure(settings),
-        health.compile_too_long(settings),
+        *compilation_alarms(settings),
         health.spool_growing(settings),
         *capacity_alarms(settings),
         health.fleet_silent(settings),

@@ -1,4 +1,4 @@
-"""Are the nodes well, and can they be seen: hardware, blindness, memory, compilation, the agent's spool."""
+"""Are the nodes well, and can they be seen: hardware, blindness, memory, the agent's spool."""
 
 from typing import Final
 
@@ -111,23 +111,6 @@ def hbm_pressure(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=settings.thresholds.hbm_percent,
         datapoints=(10, 15),
-        silence=Silence.NOT_BREACHING,
-    )
-
-
-def compile_too_long(settings: AlarmSettings) -> AlarmSpec:
-    """A compilation that excuses low utilization for too long."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="CompileTooLong",
-        severity=Severity.TICKET,
-        summary="A node has been compiling for an hour and a half.",
-        action="Look at the compiler's log and the compile cache; pre-compile on a cheaper node if it is only slow.",
-        metric=settings.metric(metrics.NODES_COMPILING, "Maximum"),
-        comparison=Comparison.AT_LEAST,
-        threshold=1,
-        datapoints=(90, 90),
         silence=Silence.NOT_BREACHING,
     )
 

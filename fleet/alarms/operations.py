@@ -105,7 +105,7 @@ def _silent(environment: str, of: _Clockwork) -> AlarmSpec:
 
 
 def _unhandled(environment: str, of: _Clockwork) -> AlarmSpec:
-    return _waiting(
+    return waiting(
         environment,
         of.function,
         key=f"{of.key}Unhandled",
@@ -116,7 +116,7 @@ def _unhandled(environment: str, of: _Clockwork) -> AlarmSpec:
 
 
 def _undelivered(environment: str) -> AlarmSpec:
-    return _waiting(
+    return waiting(
         environment,
         PAGER,
         key="PagerUndelivered",
@@ -128,7 +128,7 @@ def _undelivered(environment: str) -> AlarmSpec:
     )
 
 
-def _waiting(  # noqa: PLR0913  an alarm's own fields, all named
+def waiting(  # noqa: PLR0913  an alarm's own fields, all named
     environment: str,
     function: str,
     *,

@@ -7,7 +7,8 @@ from typing import Final, Protocol, TypeVar
 
 from fleet import naming
 from fleet.alarms.capacity import KEYS as CAPACITY_KEYS
-from fleet.alarms.operations import KEYS as PLATFORM_KEYS
+from fleet.alarms.operations import KEYS as OPERATIONS_KEYS
+from fleet.alarms.precompile import KEYS as PRECOMPILE_KEYS
 from lambdas.pager import capacity, evidence
 from lambdas.pager.capacity import Capacity
 from lambdas.pager.errors import EnrichmentError
@@ -19,6 +20,7 @@ Event = TypeVar("Event")
 WINDOW: Final = timedelta(minutes=20)
 # These are raised when something has lasted for a quarter or half an hour, and its beginning is to be seen.
 LONG_WINDOW: Final = timedelta(minutes=45)
+PLATFORM_KEYS: Final = OPERATIONS_KEYS | PRECOMPILE_KEYS
 LONG_KEYS: Final = CAPACITY_KEYS | {"FleetSilent"}
 # 100 nodes for 20 minutes; in a larger fleet the oldest minutes are cut off, and the newest matter most.
 NODE_EVENTS: Final = 2000

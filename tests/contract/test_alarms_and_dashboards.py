@@ -12,10 +12,11 @@ import pytest
 
 from dashboards.alarms import alarm_settings
 from fleet import load_balancer, metrics, naming, operations_metrics
-from fleet.alarms import endpoint_alarms, fleet_alarms, platform_alarms
-from fleet.alarms.operations import KEYS as PLATFORM_KEYS
+from fleet.alarms import endpoint_alarms, fleet_alarms, platform_alarms, precompile_alarms
+from fleet.alarms.precompile import STATES
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
+from lambdas.pager.enrichment import PLATFORM_KEYS
 from lambdas.pager.model import CapacityEvent
 from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flatten, watched
 
@@ -24,11 +25,6 @@ RUNBOOKS = ROOT / "docs" / "runbooks"
 
 # In the catalogue, and measured by nobody in this version.
 NOT_PUBLISHED = {
-    metrics.COMPILATION_EVENTS,
-    metrics.COMPILATION_SECONDS,
-    metrics.COMPILE_CACHE_HITS,
-    metrics.COMPILE_CACHE_MISSES,
-    metrics.COMPILE_FAILURES,
     metrics.TOKENS_PER_SECOND,
     metrics.SAMPLES_PER_SECOND,
     metrics.TRAINING_LOSS,
@@ -111,7 +107,7 @@ def test_every_alarm_reads_what_agents_publish(environment: Watched) -> None:
                 assert name in operations_metrics.CATALOGUE
                 assert dimensions == {operations_metrics.ENVIRONMENT: environment.environment.name}
             else:
-                assert namespace in {load_balancer.NAMESPACE, "AWS/SQS"}
+                assert namespace in {load_balancer.NAMESPACE, "AWS/SQS", STATES}
 
 
 def test_every_queue_of_letters_that_nobody_could_read_has_an_alarm(environment: Watched) -> None:
@@ -218,6 +214,7 @@ def test_every_runbook_belongs_to_an_alarm() -> None:
             *fleet_alarms(fleet),
             *endpoint_alarms(fleet, EndpointNames("app/x/1", "targetgroup/x/1")),
             *platform_alarms("prod", has_block_engine=True),
+            *precompile_alarms("prod", "arn"),
         )
         if alarm.notifies
     }
@@ -296,9 +293,9 @@ def test_the_operator_sees_alarms_first() -> None:
     assert (first["type"], second["type"]) == ("alarm", "alarm")
     # A fleet that trains has six pages, an endpoint three for its nodes and three of its balancer; undelivered pages.
     assert len(first["properties"]["alarms"]) == 6 + 6 + (3 + 3) + 1
-    # Nodes: 5 for a fleet that trains, 6 for an endpoint. Capacity: 2 for a reservation, 4 for a block, 1 on demand.
-    # The engine and the watch: 3 each.
-    assert len(second["properties"]["alarms"]) == (5 + 2) + (5 + 4) + (6 + 1) + 2 * 3
+    # Nodes: 6 for a fleet that trains, 8 for an endpoint. Capacity: 2 for a reservation, 4 for a block, 1 on demand.
+    # The engine and the watch: 3 each. The precompile pipeline: 2.
+    assert len(second["properties"]["alarms"]) == (6 + 2) + (6 + 4) + (8 + 1) + 2 * 3 + 2
 
 
 def test_what_the_alarms_of_production_cost_a_month() -> None:
@@ -309,10 +306,11 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
     for alarm in composites(watched("prod")):
         cents[name(alarm)[1]] += 50
 
-    # A fleet on demand that trains: 13 metric alarms over 17 metrics, and the composite: $2.20. A reservation adds
-    # ReservationUnused (1 metric): $2.30. A block adds two endings (2 each): $2.70. An endpoint has no JobHang (2) and
-    # Straggler (2), but 3 + 2 + 1 metrics of its balancer: $2.40.
-    assert cents == {"trn1-pretrain": 230, "trn2-frontier": 270, "inf2-chat": 240, "platform": 70}
+    # A fleet on demand that trains: 14 metric alarms over 18 metrics, and the composite: $2.30. A reservation adds
+    # ReservationUnused (1 metric): $2.40. A block adds two endings (2 each): $2.80. An endpoint has no JobHang (2) and
+    # Straggler (2), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its balancer: $2.60. The platform: the pager's
+    # queue, 3 for each of the engine and the watch, 2 + 1 for the precompile pipeline.
+    assert cents == {"trn1-pretrain": 240, "trn2-frontier": 280, "inf2-chat": 260, "platform": 100}
 
 
 def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:

@@ -4,8 +4,8 @@ A notice with a time that has come, or comes within minutes, is a reason to drai
 recommendation) or lies days ahead (maintenance) is a note: a node that drained for it would be excused from every
 utilization alarm for all that time.
 
-The work on the node is told by marker files (``marking``): to save and end where the instance goes for good, to save and
-go on where it may go, or comes back.
+The work on the node is told by marker files (``marking``): to save and end where the instance goes for good, to save
+and go on where it may go, or comes back.
 
 Items and their forms: AWS's "Instance metadata categories", "Spot Instance interruption notices", "View scheduled
 events" and "Retrieve the target lifecycle state". The end of a Capacity Block is announced by EventBridge 40 minutes

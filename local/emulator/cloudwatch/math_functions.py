@@ -101,11 +101,18 @@ class Grid:
             return _combine(lambda each, _: _ROUNDING[function](each), value, 0.0)
         if function in ("RATE", "DIFF"):
             return _differences(self._series(value), per_second=function == "RATE")
+        if function == "RUNNING_SUM":
+            return self._running(value)
         if function == "TIME_SERIES":
             return self._series(value)
         if function == "METRIC_COUNT" and isinstance(value, list):
             return float(len(value))
         raise MathError(f"metric math: {function} is not supported here")
+
+    def _running(self, value: Value) -> Value:
+        if isinstance(value, list):
+            return [(label, _running_sum(series)) for label, series in value]
+        return _running_sum(self._series(value))
 
     def _series(self, value: Value) -> Series:
         if isinstance(value, list):
@@ -174,6 +181,11 @@ def _reduce(apply: Callable[[Sequence[float]], float], value: Value) -> Value:
     if isinstance(value, dict):
         return apply(list(value.values())) if value else {}
     return value
+
+
+def _running_sum(series: Series) -> Series:
+    times = sorted(series)
+    return dict(zip(times, itertools.accumulate(series[time] for time in times), strict=True))
 
 
 def _differences(series: Series, *, per_second: bool) -> Series:

@@ -85,6 +85,7 @@ def test_a_training_fleet_has_the_contracted_alarms() -> None:
         "Straggler",
         "HbmPressure",
         "CompileTooLong",
+        "CompileFailing",
         "SpoolGrowing",
         "CapacityMissing",
         "ReservationUnused",

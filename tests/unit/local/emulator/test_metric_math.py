@@ -43,6 +43,8 @@ def test_operators_bind_as_in_arithmetic(expression: str, expected: float) -> No
         ("MAX([m1, m2])", {0: 10.0, 60: 20.0, 120: 3.0, 180: 40.0}),
         ("MIN([m2, 2])", {0: 1.0, 60: 0.0, 120: 2.0, 180: 2.0}),
         ("RATE(m2)", {60: -1 / 60, 120: 3 / 60, 180: 1 / 60}),
+        ("RUNNING_SUM(m1)", {0: 10.0, 60: 30.0, 180: 70.0}),
+        ("FILL(RUNNING_SUM(m1), REPEAT)", {0: 10.0, 60: 30.0, 120: 30.0, 180: 70.0}),
         ("SUM(SEARCH('{N,D} MetricName=\"X\"', 'Average', 60)) + 1", {0: 2.0}),
         ("m2 * PERIOD(m2)", {0: 60.0, 60: 0.0, 120: 180.0, 180: 240.0}),
     ],
