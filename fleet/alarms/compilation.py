@@ -40,7 +40,7 @@ def _failing(settings: AlarmSettings) -> AlarmSpec:
         metrics.COMPILE_FAILURES,
         key="CompileFailing",
         summary="The compiler refused a graph on a node of the fleet.",
-        action="Read the compiler's last words with `fleet cache status`; correct the model or its flags, then purge it.",
+        action="Read the compiler's last words with `fleet cache status`; correct the model or its flags.",
     )
 
 

@@ -18,6 +18,7 @@ SILENT_MINUTES: Final = 10
 PAGER: Final = "pager"
 CAPACITY_BLOCKS: Final = "capacity-blocks"
 CAPACITY_WATCH: Final = "capacity-watch"
+PRECOMPILE: Final = "precompile"
 
 
 @dataclass(frozen=True, slots=True)

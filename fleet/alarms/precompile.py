@@ -7,10 +7,9 @@ Functions Developer Guide, "Monitoring Step Functions metrics using Amazon Cloud
 from typing import Final
 
 from fleet import naming
-from fleet.alarms.operations import waiting
+from fleet.alarms.operations import PRECOMPILE, waiting
 from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
 
-PRECOMPILE: Final = "precompile"
 # A page of one of these has no nodes, jobs or dollars to tell of.
 KEYS: Final = frozenset({"PrecompileFailed", "PrecompileUnhandled"})
 STATES: Final = "AWS/States"

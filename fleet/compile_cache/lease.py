@@ -32,6 +32,16 @@ class State(StrEnum):
     FAILED = "failed"
 
 
+class Standing(StrEnum):
+    """A row as somebody sees it who looks after the cache. STUCK: its holder died, and nobody has taken it since."""
+
+    HELD = "held"
+    STUCK = "stuck"
+    FAILED = "failed"
+    REFUSED = "refused"
+    AT_REST = "at rest"
+
+
 class Step(StrEnum):
     """What somebody does who needs a graph that is in no tier. REFUSED: it has failed before, and will again."""
 
@@ -94,6 +104,15 @@ def advise(row: Row | None, now: float, terms: Terms) -> Advice:
     # What was promoted and does not show within that time has been removed behind the table's back.
     end = row.changed + terms.visible if row.state is State.DONE else row.until + terms.skew
     return Advice(Step.TAKE) if now > end else Advice(Step.WAIT, end)
+
+
+def standing(row: Row, now: float, terms: Terms) -> Standing:
+    """FAILED is tried once more by whoever needs it next; REFUSED is not, before its time is over."""
+    if row.state is State.FAILED:
+        return Standing.REFUSED if advise(row, now, terms).step is Step.REFUSED else Standing.FAILED
+    if row.state in {State.COMPILING, State.PROMOTING}:
+        return Standing.HELD if advise(row, now, terms).step is Step.WAIT else Standing.STUCK
+    return Standing.AT_REST
 
 
 def take(row: Row | None, holder: str, now: float, terms: Terms) -> Row:

@@ -308,8 +308,8 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
 
     # A fleet on demand that trains: 14 metric alarms over 18 metrics, and the composite: $2.30. A reservation adds
     # ReservationUnused (1 metric): $2.40. A block adds two endings (2 each): $2.80. An endpoint has no JobHang (2) and
-    # Straggler (2), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its balancer: $2.60. The platform: the pager's
-    # queue, 3 for each of the engine and the watch, 2 + 1 for the precompile pipeline.
+    # Straggler (2), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its balancer: $2.60. The platform: the
+    # pager's queue, 3 for each of the engine and the watch, 2 + 1 for the precompile pipeline.
     assert cents == {"trn1-pretrain": 240, "trn2-frontier": 280, "inf2-chat": 260, "platform": 100}
 
 

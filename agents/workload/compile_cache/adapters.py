@@ -1,18 +1,7 @@
 """AWS: the lease table in DynamoDB, and the cold tier's objects in S3.
 
-The table has one item for each graph, with the partition key ``id`` and no expiry: the fencing token must outlive the
-lease, and ten thousand items are two megabytes.
-
-    id        S  neuronxcc-<version>/MODULE_<graph>+<flags>
-    revision  N  grows with every change; what a write is conditional on
-    token     N  grows with every holder
-    state     S  free | compiling | promoting | done | failed
-    holder    S  the process that wrote it last as holder
-    until     N  unix seconds: the end of the lease, or of a refusal
-    changed   N  unix seconds of the last change of state
-    failures  N  compilations in a row that failed
-    seconds   N  what the compilation took
-    reason    S  the compiler's words, of a failure
+The table has one item for each graph (``fleet.compile_cache.lease_item``) and no expiry: the fencing token must outlive
+the lease, and ten thousand items are two megabytes.
 
 A role needs ``dynamodb:GetItem`` and ``dynamodb:PutItem`` on the table to share what it compiles; on the bucket,
 ``s3:GetObject`` to restore artifacts and ``s3:PutObject`` besides to archive them. Without ``s3:ListBucket`` S3 answers
@@ -29,14 +18,14 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from agents.workload.compile_cache.errors import ColdTierError, LeaseTableError
+from fleet.compile_cache import lease_item
 from fleet.compile_cache.graph import Graph
-from fleet.compile_cache.lease import Row, State
+from fleet.compile_cache.lease import Row
 
 # Three attempts of seven seconds are over before a lease of a minute is.
 LEASES: Final = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
 OBJECTS: Final = Config(connect_timeout=5, read_timeout=60, retries={"mode": "standard", "total_max_attempts": 5})
 _ERRORS: Final = (BotoCoreError, ClientError, Boto3Error)
-_LOST: Final = "ConditionalCheckFailedException"
 _ABSENT: Final = frozenset({"404", "NoSuchKey"})
 # Threads of one transfer; a warm-up or a restore runs many at a time.
 _TRANSFER: Final = TransferConfig(max_concurrency=4)
@@ -51,25 +40,18 @@ class DynamoLeases:
 
     def read(self, graph: Graph) -> Row | None:
         """The row as it is now. Raises LeaseTableError."""
-        key = {"id": {"S": str(graph)}}
         try:
-            answer = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
-            return _row(answer["Item"]) if "Item" in answer else None
+            answer = self._client.get_item(TableName=self._table, Key=lease_item.key(graph), ConsistentRead=True)
+            return lease_item.row(answer["Item"]) if "Item" in answer else None
         except (*_ERRORS, KeyError, ValueError) as error:
             raise LeaseTableError(f"lease table {self._table}: {_words(error)}") from error
 
     def swap(self, graph: Graph, seen: Row | None, new: Row) -> bool:
         """Write ``new`` if nobody wrote since ``seen``. Raises LeaseTableError."""
-        request: dict[str, Any] = {"TableName": self._table, "Item": {"id": {"S": str(graph)}, **_item(new)}}
-        if seen is None:
-            request["ConditionExpression"] = "attribute_not_exists(id)"
-        else:
-            request["ConditionExpression"] = "revision = :seen"
-            request["ExpressionAttributeValues"] = {":seen": {"N": str(seen.revision)}}
         try:
-            self._client.put_item(**request)
+            self._client.put_item(TableName=self._table, **lease_item.swap(graph, seen, new))
         except _ERRORS as error:
-            if _code(error) == _LOST:
+            if _code(error) == lease_item.LOST:
                 return False
             raise LeaseTableError(f"lease table {self._table}: {_words(error)}") from error
         return True
@@ -108,31 +90,6 @@ class S3Objects:
 
     def _failed(self, key: str, error: Exception) -> ColdTierError:
         return ColdTierError(f"s3://{self._bucket}/{key}: {_words(error)}")
-
-
-def _item(row: Row) -> dict[str, dict[str, str]]:
-    # repr is the shortest text that reads as the same number, and a row must read as it was written.
-    numbers = {name: getattr(row, name) for name in ("revision", "token", "until", "changed", "failures", "seconds")}
-    return {
-        **{name: {"N": repr(value)} for name, value in numbers.items()},
-        "state": {"S": row.state.value},
-        "holder": {"S": row.holder},
-        "reason": {"S": row.reason},
-    }
-
-
-def _row(item: dict[str, dict[str, str]]) -> Row:
-    return Row(
-        revision=int(item["revision"]["N"]),
-        token=int(item["token"]["N"]),
-        state=State(item["state"]["S"]),
-        holder=item["holder"]["S"],
-        until=float(item["until"]["N"]),
-        changed=float(item["changed"]["N"]),
-        failures=int(item["failures"]["N"]),
-        seconds=float(item["seconds"]["N"]),
-        reason=item["reason"]["S"],
-    )
 
 
 def _code(error: Exception) -> str:
