@@ -107,3 +107,8 @@ def compile_cache_place_parameter(environment: str) -> str:
 def precompile_state_machine(environment: str) -> str:
     """The state machine that compiles a model's graphs before they are needed."""
     return f"{PROJECT}-{environment}-precompile"
+
+
+def precompile_place_parameter(environment: str, fleet: str) -> str:
+    """Where precompilation reads the queue and the job definition of one training fleet."""
+    return parameter_path(environment, "precompile", fleet)

@@ -67,6 +67,16 @@ class Model(_Part):
     sequence_parallel: bool = True
 
 
+class Compiled(_Part):
+    """The artifact that must be ready before the job starts: `fleet cache warm --job` makes it."""
+
+    model: Annotated[str, Field(min_length=1, max_length=200)]
+    model_version: Annotated[str, Field(min_length=1, max_length=200)]
+    sequence_lengths: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, max_length=64)]
+    command: tuple[str, ...] = ()
+    """A short run that needs every graph. Default: the job's own."""
+
+
 class Measured(_Part):
     """A pace that somebody saw, and where."""
 
@@ -103,6 +113,7 @@ class JobFile(_Part):
     """Logical cores of each node that it trains on. Default: all."""
     model: Model | None = None
     checkpoint: Checkpoint | None = None
+    compiled: Compiled | None = None
     tokens_wanted: float | None = None
     throughput: Annotated[Measured | Assumed, Field(discriminator="basis")] | None = None
     longest_hours: float | None = None
@@ -116,6 +127,7 @@ VOCABULARY: Final = Vocabulary(
     {
         "parallel": Split,
         "checkpoint": Checkpoint,
+        "compiled": Compiled,
         "model": Model,
         "measured": Measured,
         "assumed": Assumed,
@@ -124,6 +136,7 @@ VOCABULARY: Final = Vocabulary(
     {
         "command": "a list of words, such as [bash, train.sh]",
         "checkpoint": "a place, such as {location: s3://bucket/prefix}",
+        "compiled": "an artifact, such as {model: meta/llama, model_version: r1, sequence_lengths: [4096]}",
         "parallel": "sizes, such as {tensor: 8, pipeline: 4}",
         "variables": "names and texts, such as {LOG_LEVEL: info}",
         "neuron_sdk": 'a Neuron SDK in quotes, such as "2.28"',

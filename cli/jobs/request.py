@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from cli.cache import compiled
 from cli.jobs import job_file
 from cli.jobs.account import Account
 from cli.jobs.answers import environment_of
@@ -16,6 +17,7 @@ from environments import loader
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment, InferenceFleet
 from fleet.blocks.life import Block
+from fleet.compile_cache.artifact import Artifact
 from fleet.diagnostics import Diagnostic, refuse, warn
 from fleet.fleet_spec import FleetSpec, Framework
 from fleet.instances import instance_type
@@ -26,6 +28,7 @@ from fleet.jobs.submission import Place
 from fleet.sizing.fit import Fit
 from fleet.sizing.shape import ModelShape
 
+GRAPHS_NOT_READY: Final = "graphs-not-ready"
 _COMMAND_LINE: Final = "write environment: NAME, or pass --env NAME"
 
 
@@ -39,6 +42,8 @@ class Prepared:
     plan: JobPlan | None = None
     place: Place | None = None
     fit: Fit | None = None
+    artifact: Artifact | None = None
+    """The graphs that must be there before it starts."""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -75,7 +80,11 @@ class _Judge:
         self._written, self._environment, self._now = written, environment, now
         self._fleet = next(fleet for fleet in environment.fleets if fleet.name == written.fleet)
         self._spec = fleet_spec(environment, self._fleet)
-        self._shape, self._early = _shape(written, path.parent)
+        self._shape, early = _shape(written, path.parent)
+        named = compiled.artifact_of(written, self._spec.software)
+        self._artifact = named if isinstance(named, Artifact) else None
+        self._early = (*early, named) if isinstance(named, Diagnostic) else early
+        self._path = path
         own = self._spec.software.container_image
         self._job = _job(written, own)
 
@@ -91,11 +100,24 @@ class _Judge:
             place = place_of(account, self._environment, self._fleet.name)
             block = block_of(account, self._environment, self._fleet)
             standing = self._standing(block, image_exists(account, self._job.image))
-        diagnostics = (*self._diagnose(standing), *_differences(self._spec, place))
+        graphs = () if offline else self._graphs()
+        diagnostics = (*self._diagnose(standing), *_differences(self._spec, place), *graphs)
         if any(each.is_error for each in diagnostics):
-            return Prepared(diagnostics, self._environment, self._spec, place=place)
+            return Prepared(diagnostics, self._environment, self._spec, place=place, artifact=self._artifact)
         plan = compile_job(self._job, self._spec, standing=standing, further=self._rules)
-        return Prepared(diagnostics, self._environment, self._spec, plan, place, self._fit(standing))
+        fit = self._fit(standing)
+        return Prepared(diagnostics, self._environment, self._spec, plan, place, fit, self._artifact)
+
+    def _graphs(self) -> tuple[Diagnostic, ...]:
+        """Nodes that compile what one of them could have compiled before are paid for all the while."""
+        if self._artifact is None:
+            return ()
+        account = Account(self._environment.region)
+        why = compiled.why_not(account, self._environment, self._artifact)
+        if not why:
+            return ()
+        fix = f"make it with `fleet cache warm {self._environment.name} --job {self._path}`, or add --wait-for-graphs"
+        return (refuse(GRAPHS_NOT_READY, "compiled", self._artifact.model, why, fix),)
 
     @property
     def _rules(self) -> Sequence[JobRule]:

@@ -1,10 +1,11 @@
 """`fleet jobs submit`: everything wrong with a job file, or what the job takes and costs, and then one submission."""
 
 import secrets
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -13,8 +14,11 @@ from cli.jobs import plan_text, sending
 from cli.jobs.account import Account, AwsError
 from cli.jobs.answers import as_json, say_findings
 from cli.jobs.request import Prepared, prepare
+from cli.jobs.waiting import until_compiled
 from fleet.diagnostics import refuse as refusal
 from fleet.jobs.submission import submitted_name
+
+_POLL_SECONDS: Final = 30.0
 
 
 def submit(
@@ -25,11 +29,14 @@ def submit(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Judge it by the files alone: AWS is asked nothing, nothing is submitted.")
     ] = False,
+    wait_for_graphs: Annotated[
+        bool,
+        typer.Option("--wait-for-graphs", help="Wait for a precompilation that runs, where the file says `compiled`."),
+    ] = False,
 ) -> None:
     """Submit a training job, after its file was judged. Exit code 1 when it has a mistake: nothing is submitted."""
-    if json_ and not (yes or dry_run):
-        refuse("--json asks nothing back: add --yes or --dry-run")
-    prepared = _prepare(file, env, dry_run=dry_run)
+    _check(json_=json_, yes=yes, dry_run=dry_run, waits=wait_for_graphs)
+    prepared = _prepare(file, env, dry_run=dry_run, say=_quiet if json_ else _say, waits=wait_for_graphs)
     if not json_:
         _print(file, prepared)
     submitted = None
@@ -46,11 +53,29 @@ def submit(
         raise typer.Exit(1)
 
 
-def _prepare(file: Path, env: str | None, *, dry_run: bool) -> Prepared:
-    try:
+def _check(*, json_: bool, yes: bool, dry_run: bool, waits: bool) -> None:
+    if json_ and not (yes or dry_run):
+        refuse("--json asks nothing back: add --yes or --dry-run")
+    if waits and dry_run:
+        refuse("--dry-run asks AWS nothing, and so waits for nothing: leave --wait-for-graphs out")
+
+
+def _prepare(file: Path, env: str | None, *, dry_run: bool, say: Callable[[str], None], waits: bool) -> Prepared:
+    def look() -> Prepared:
         return prepare(file, env, datetime.now(UTC), offline=dry_run)
+
+    try:
+        return until_compiled(look(), look, say, _POLL_SECONDS) if waits else look()
     except AwsError as error:
         return Prepared((refusal("not-looked-up", "", "", str(error)),))
+
+
+def _say(line: str) -> None:
+    CONSOLE.print(line, markup=False, soft_wrap=True)
+
+
+def _quiet(_: str) -> None:
+    """JSON is one object and nothing else."""
 
 
 def _print(file: Path, prepared: Prepared) -> None:

@@ -1,4 +1,4 @@
-"""Is an artifact there for whoever would compile it otherwise, as a job that is submitted or a rollout; and if not, why.
+"""Is an artifact there for whoever would compile it otherwise, as a job or a rollout; and if not, why.
 
 Whoever asks looks into the bucket: the index, the objects below the artifact's prefix, and the indices of the same
 model's other artifacts. The judgment is the same for all of them.
@@ -77,10 +77,11 @@ def read_index(key: str, content: bytes) -> Index:
 
 
 def _instead(artifact: Artifact, relatives: tuple[Artifact, ...]) -> str:
-    if not relatives:
+    of_model = [each for each in relatives if each.model == artifact.model]
+    if not of_model:
         return ""
-    nearest = min(relatives, key=lambda each: (len(_differences(artifact, each)), describe(each)))
-    return f"; what is there has {' and '.join(_differences(artifact, nearest)) or 'another name'}"
+    nearest = min(of_model, key=lambda each: (len(_differences(artifact, each)), describe(each)))
+    return f"; what is there has {' and '.join(_differences(artifact, nearest))}"
 
 
 def _differences(wanted: Artifact, there: Artifact) -> list[str]:

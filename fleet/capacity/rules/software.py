@@ -139,6 +139,12 @@ def _sdk(case: Case) -> Sdk | None:
     return _parsed(case.spec.software.neuron_sdk) or _tagged(case)
 
 
+def stated_sdk(neuron_sdk: str | None, image: str) -> str:
+    """The SDK as it is written, ``2.28`` or ``2.28.1``, else as the tag of ``image`` says; empty: neither does."""
+    found = _SDK_OF_IMAGE.search(image.rpartition(":")[2])
+    return neuron_sdk or (f"{found[1]}.{found[2]}" if found else "")
+
+
 def _parsed(text: str | None) -> Sdk | None:
     found = _SDK.fullmatch(text or "")
     return (int(found[1]), int(found[2])) if found else None

@@ -1,5 +1,7 @@
 """Alarms about compilation: those that fail, those that must not happen, and the pipeline that prevents them."""
 
+from typing import Literal
+
 import pytest
 
 from fleet.alarm_evaluation import State
@@ -13,7 +15,7 @@ ALARM, OK = State.ALARM, State.OK
 SILENCE: Minute = {}
 
 
-def alarm(key: str, purpose: str = "inference") -> AlarmSpec:
+def alarm(key: str, purpose: Literal["training", "inference"] = "inference") -> AlarmSpec:
     every = (*fleet_alarms(settings(purpose)), *precompile_alarms("prod", MACHINE))
     (found,) = (spec for spec in every if spec.key == key)
     assert isinstance(found, AlarmSpec)

@@ -1,0 +1,139 @@
+"""The bucket: artifacts with their graphs, sizes and ages, and the look that tells whether one of them is ready."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from botocore.exceptions import BotoCoreError
+
+from cli.cache.place import CachePlace
+from cli.jobs.account import Account, AwsError
+from fleet.compile_cache import index
+from fleet.compile_cache.artifact import ROOT, Artifact
+from fleet.compile_cache.index import ArtifactIndexError
+from fleet.compile_cache.readiness import Sight, is_index, read_index
+
+_ABSENT: Final = ("NoSuchKey", "404")
+# An index is a line for each graph; ten thousand graphs are one megabyte.
+_LARGEST_INDEX: Final = 16 * 1024 * 1024
+# A million objects: beyond, a list is no answer any more.
+_MOST_PAGES: Final = 1000
+_AT_ONCE: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One object. ``size`` in bytes, ``written`` UTC."""
+
+    size: int
+    written: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """An artifact in the bucket; ``problem`` says why its index cannot be read, and then ``artifact`` is None.
+
+    ``size`` is that of all objects below ``prefix``, in bytes; ``missing`` counts graphs that the index names.
+    """
+
+    prefix: str
+    artifact: Artifact | None
+    compilers: tuple[str, ...]
+    graphs: int
+    missing: int
+    size: int
+    written: datetime
+    problem: str = ""
+
+    @property
+    def digest(self) -> str:
+        """The last part of its prefix, by which commands name it."""
+        return self.prefix.rpartition("/")[2]
+
+
+def objects(account: Account, place: CachePlace, prefix: str) -> dict[str, Stored]:
+    """Everything below ``prefix``, by key. Raises AwsError."""
+    found: dict[str, Stored] = {}
+    asked: dict[str, Any] = {"Bucket": place.bucket, "Prefix": prefix}
+    for _ in range(_MOST_PAGES):
+        page = account.ask("s3", "list_objects_v2", **asked)
+        for each in page.get("Contents", []):
+            found[each["Key"]] = Stored(int(each["Size"]), each["LastModified"])
+        if not page.get("IsTruncated"):
+            return found
+        asked["ContinuationToken"] = page["NextContinuationToken"]
+    raise AwsError(f"s3://{place.bucket}/{prefix} holds more than {_MOST_PAGES * _AT_ONCE:,} objects")
+
+
+def artifacts(account: Account, place: CachePlace) -> list[Shelved]:
+    """Every artifact that has an index, the newest first. Raises AwsError."""
+    stored = objects(account, place, f"{ROOT}/")
+    below: dict[str, dict[str, Stored]] = {key.rpartition("/")[0]: {} for key in stored if is_index(key)}
+    for key, each in stored.items():
+        # A graph lies one folder deeper, that of its compiler.
+        prefix = key.rpartition("/")[0] if is_index(key) else key.rsplit("/", 2)[0]
+        if prefix in below:
+            below[prefix][key] = each
+    found = [_shelved(account, place, prefix, of) for prefix, of in below.items()]
+    return sorted(found, key=lambda each: each.written, reverse=True)
+
+
+def sight(account: Account, place: CachePlace, artifact: Artifact) -> Sight:
+    """What tells whether ``artifact`` is ready. Raises AwsError."""
+    prefix = artifact.prefix
+    stored = objects(account, place, f"{prefix.rpartition('/')[0]}/")
+    content = _content(account, place, index.key(artifact)) if index.key(artifact) in stored else None
+    relatives = [] if content is not None else list(_relatives(account, place, stored))
+    return Sight(content, frozenset(stored), tuple(relatives))
+
+
+def delete(account: Account, place: CachePlace, keys: list[str]) -> None:
+    """Delete them, indices first: without its index an artifact is not there, and with it all of it should be.
+
+    Raises:
+        AwsError: some of them could not be deleted.
+    """
+    for some in ([key for key in keys if is_index(key)], [key for key in keys if not is_index(key)]):
+        for first in range(0, len(some), _AT_ONCE):
+            asked = {"Objects": [{"Key": key} for key in some[first : first + _AT_ONCE]], "Quiet": True}
+            answer = account.ask("s3", "delete_objects", Bucket=place.bucket, Delete=asked)
+            for error in answer.get("Errors", []):
+                raise AwsError(f"s3://{place.bucket}/{error.get('Key')} is not deleted: {error.get('Message')}")
+
+
+def _shelved(account: Account, place: CachePlace, prefix: str, of: Mapping[str, Stored]) -> Shelved:
+    key = f"{prefix}/{index.NAME}"
+    size, written = sum(each.size for each in of.values()), of[key].written
+    content = _content(account, place, key)
+    if content is None:
+        return Shelved(prefix, None, (), 0, 0, size, written, f"{key}: gone since it was listed")
+    try:
+        read = read_index(key, content)
+    except ArtifactIndexError as error:
+        return Shelved(prefix, None, (), 0, 0, size, written, str(error))
+    missing = sum(index.graph_key(read.artifact, graph) not in of for graph in read.graphs)
+    compilers = tuple(sorted({graph.version for graph in read.graphs}))
+    return Shelved(prefix, read.artifact, compilers, len(read.graphs), missing, size, written)
+
+
+def _relatives(account: Account, place: CachePlace, stored: Mapping[str, Stored]) -> Iterator[Artifact]:
+    for key in stored:
+        content = _content(account, place, key) if is_index(key) else None
+        if content is not None:
+            try:
+                yield read_index(key, content).artifact
+            except ArtifactIndexError:
+                # It is no help; `fleet cache status` tells of it.
+                continue
+
+
+def _content(account: Account, place: CachePlace, key: str) -> bytes | None:
+    answer = account.find("s3", "get_object", _ABSENT, Bucket=place.bucket, Key=key)
+    if answer is None:
+        return None
+    try:
+        content: bytes = answer["Body"].read(_LARGEST_INDEX)
+    except (BotoCoreError, OSError) as error:
+        raise AwsError(f"s3://{place.bucket}/{key} broke off: {error}") from error
+    return content
