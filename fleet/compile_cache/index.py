@@ -46,10 +46,10 @@ def decode(content: bytes, artifact: Artifact) -> Index:
     """
     try:
         fields = json.loads(content)
-        if fields["schema"] != SCHEMA or fields["artifact"] != artifact.identity:
-            raise ArtifactIndexError(f"{key(artifact)}: of another artifact, or another schema")
-        return Index(artifact, tuple(parse(name) for name in fields["graphs"]))
-    except ArtifactIndexError:
-        raise
+        is_its_own = fields["schema"] == SCHEMA and fields["artifact"] == artifact.identity
+        graphs = tuple(parse(name) for name in fields["graphs"])
     except (GraphNameError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ArtifactIndexError(f"{key(artifact)}: damaged: {error}") from error
+    if not is_its_own:
+        raise ArtifactIndexError(f"{key(artifact)}: of another artifact, or another schema")
+    return Index(artifact, graphs)
