@@ -107,7 +107,7 @@ def _print_artifacts(artifacts: Sequence[Shelved], now: datetime) -> None:
     for each in artifacts:
         of = each.artifact
         told = (of.model, of.model_version, of.sdk_version, lengths(of)) if of else ("?", "?", "?", "?")
-        state = "damaged" if of is None else f"{each.missing} graphs gone" if each.missing else "ready"
+        state = "damaged" if of is None else f"{each.missing} gone" if each.missing else "ready"
         compilers = ", ".join(name.rpartition("cc-")[2].partition("+")[0] for name in each.compilers)
         size = f"{each.size / 1e9:.2f}"
         table.add_row(state, *told, compilers, str(each.graphs), size, _age(each.written, now), each.digest)
