@@ -1,13 +1,16 @@
 """The artifact that a job file names, and whether the account has it."""
 
+from typing import Any
+
 from cli.cache import runs, shelf
-from cli.cache.place import place_of
+from cli.cache.place import CachePlace, place_of
 from cli.jobs.account import Account
 from cli.jobs.job_file import JobFile
 from environments.model import Environment
 from fleet.capacity.rules.software import stated_sdk
 from fleet.compile_cache.artifact import Artifact, ArtifactError
 from fleet.compile_cache.readiness import why_not_ready
+from fleet.compile_cache.request import RequestError, read_object
 from fleet.diagnostics import Diagnostic, refuse
 from fleet.fleet_spec import Software
 
@@ -36,6 +39,18 @@ def why_not(account: Account, environment: Environment, artifact: Artifact) -> s
 
 def being_made(account: Account, environment: Environment, artifact: Artifact) -> runs.Run | None:
     """The execution that compiles it now, the oldest of several: the others wait for that one. Raises AwsError."""
-    every = runs.running(account, place_of(account, environment)) or []
-    same = [run for run in every if run.request and run.request.artifact.identity == artifact.identity]
+    place = place_of(account, environment)
+    every = runs.running(account, place) or []
+    same = [run for run in every if _identity(account, place, run) == artifact.identity]
     return min(same, key=lambda run: run.started, default=None)
+
+
+def _identity(account: Account, place: CachePlace, run: runs.Run) -> dict[str, Any] | None:
+    """What the execution compiles, also where an object in the bucket asked for it; None: nobody can say."""
+    if run.request is not None:
+        return run.request.artifact.identity
+    content = shelf.content_of(account, place, run.asked) if run.fleet else None
+    try:
+        return None if content is None else read_object(run.asked, content).artifact.identity
+    except RequestError:
+        return None

@@ -83,7 +83,7 @@ def sight(account: Account, place: CachePlace, artifact: Artifact) -> Sight:
     """What tells whether ``artifact`` is ready. Raises AwsError."""
     prefix = artifact.prefix
     stored = objects(account, place, f"{prefix.rpartition('/')[0]}/")
-    content = _content(account, place, index.key(artifact)) if index.key(artifact) in stored else None
+    content = content_of(account, place, index.key(artifact)) if index.key(artifact) in stored else None
     relatives = [] if content is not None else list(_relatives(account, place, stored))
     return Sight(content, frozenset(stored), tuple(relatives))
 
@@ -105,7 +105,7 @@ def delete(account: Account, place: CachePlace, keys: list[str]) -> None:
 def _shelved(account: Account, place: CachePlace, prefix: str, of: Mapping[str, Stored]) -> Shelved:
     key = f"{prefix}/{index.NAME}"
     size, written = sum(each.size for each in of.values()), of[key].written
-    content = _content(account, place, key)
+    content = content_of(account, place, key)
     if content is None:
         return Shelved(prefix, None, (), 0, 0, size, written, f"{key}: gone since it was listed")
     try:
@@ -119,7 +119,7 @@ def _shelved(account: Account, place: CachePlace, prefix: str, of: Mapping[str, 
 
 def _relatives(account: Account, place: CachePlace, stored: Mapping[str, Stored]) -> Iterator[Artifact]:
     for key in stored:
-        content = _content(account, place, key) if is_index(key) else None
+        content = content_of(account, place, key) if is_index(key) else None
         if content is not None:
             try:
                 yield read_index(key, content).artifact
@@ -128,7 +128,8 @@ def _relatives(account: Account, place: CachePlace, stored: Mapping[str, Stored]
                 continue
 
 
-def _content(account: Account, place: CachePlace, key: str) -> bytes | None:
+def content_of(account: Account, place: CachePlace, key: str) -> bytes | None:
+    """An object of a reasonable size; None: there is none. Raises AwsError."""
     answer = account.find("s3", "get_object", _ABSENT, Bucket=place.bucket, Key=key)
     if answer is None:
         return None

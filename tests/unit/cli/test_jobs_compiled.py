@@ -1,5 +1,6 @@
 """A job whose graphs are not compiled is not submitted; it may wait while somebody compiles them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,20 @@ def test_a_job_waits_for_the_precompilation_that_runs_and_is_submitted_then(desk
 
     assert (answer.exit_code, len(desk.submitted)) == (0, 1)
     assert answer.stdout.startswith("waits for run-0, which compiles the job's graphs since 20")
+
+
+def test_it_waits_for_one_that_an_object_asked_for_too(desk: CompiledDesk) -> None:
+    key = "models/trn1-pretrain/meta/llama/r1.json"
+    desk.account.objects[key] = json.dumps(REQUEST).encode()
+    desk.account.execution("RUNNING", {"object": key})
+
+    def end(execution: dict[str, Any]) -> None:
+        execution["status"] = "SUCCEEDED"
+        desk.account.archive()
+
+    desk.account.ends = end
+
+    assert desk.submit("--yes", "--wait-for-graphs").exit_code == 0
 
 
 def test_one_that_fails_ends_the_wait(desk: CompiledDesk) -> None:
