@@ -23,11 +23,12 @@ class CachePlace:
 
 @dataclass(frozen=True, slots=True)
 class WorkPlace:
-    """Where a fleet's jobs with the right to write the shared tier go: ARNs, and the share of its owner."""
+    """Where a fleet's jobs with the right to write the shared tier go: ARNs, the share of its owner, their tags."""
 
     queue: str
     definition: str
     share: str
+    tags: dict[str, str]
 
 
 def place_of(account: Account, environment: Environment) -> CachePlace:
@@ -52,7 +53,10 @@ def work_place_of(account: Account, environment: Environment, fleet: str) -> Wor
     name = naming.precompile_place_parameter(environment.name, fleet)
     written = _parameter(account, environment, name, "precompile")
     try:
-        return WorkPlace(str(written["queue"]), str(written["definition"]), str(written["share"]))
+        tags = written["tags"]
+        if not isinstance(tags, dict):
+            raise AwsError(f"parameter {name} has tags that are none: deploy the stack again")
+        return WorkPlace(str(written["queue"]), str(written["definition"]), str(written["share"]), tags)
     except KeyError as error:
         raise AwsError(f"parameter {name} names no {error.args[0]}: deploy the stack again") from error
 

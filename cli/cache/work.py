@@ -14,8 +14,8 @@ from cli.cache.place import work_place_of
 from cli.jobs.account import Account, AwsError
 from cli.jobs.finding import describe
 from environments.model import Environment
-from fleet import naming
 from fleet.jobs.progress import ENDED
+from fleet.jobs.submission import JOB_TAG
 
 SUCCEEDED: Final = "SUCCEEDED"
 _PROGRAM: Final = ("python", "-m", "agents.workload.compile_cache")
@@ -57,7 +57,7 @@ def start(account: Account, environment: Environment, fleet: str, verb: str, nam
         jobDefinition=place.definition,
         shareIdentifier=place.share,
         containerOverrides={"command": command},
-        tags={"project": naming.PROJECT, "environment": environment.name, "fleet": fleet},
+        tags={**place.tags, JOB_TAG: f"compile-cache-{verb}"},
     )
     return str(answer["jobId"])
 

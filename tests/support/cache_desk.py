@@ -31,6 +31,7 @@ PLACES: Final = {
     "/neuron-fleet/prod/compile-cache": {"table": "leases", "bucket": "artifacts"},
     "/neuron-fleet/prod/precompile/trn1-pretrain": {
         "queue": QUEUE, "definition": DEFINITION, "share": "foundationmodels",
+        "tags": {"fleet": "trn1-pretrain", "owner": "foundation-models"},
     },
 }  # fmt: skip
 

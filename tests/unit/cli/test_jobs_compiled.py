@@ -8,7 +8,7 @@ import pytest
 
 from fleet.compile_cache.artifact import Artifact
 from tests.support.cache_desk import CacheAccount
-from tests.support.jobs import Desk
+from tests.support.jobs import Desk, refused
 
 LLAMA = Artifact("meta/llama", "r1", "2.28", (4096,))
 REQUEST = {
@@ -118,6 +118,17 @@ def test_a_job_with_another_mistake_waits_for_nothing(desk: CompiledDesk) -> Non
     answer = desk.submit("--yes", "--wait-for-graphs")
 
     assert answer.exit_code == 1
+    assert desk.account.requests("stepfunctions:describe_execution") == []
+
+
+def test_nor_does_one_whose_image_is_not_there(desk: CompiledDesk) -> None:
+    desk.account.execution("RUNNING", REQUEST)
+    desk.batch.answers["ecr:describe_images"] = refused("ImageNotFoundException")
+
+    answer = desk.submit("--yes", "--wait-for-graphs")
+
+    assert answer.exit_code == 1
+    assert "[image-not-found]" in answer.stderr
     assert desk.account.requests("stepfunctions:describe_execution") == []
 
 
