@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from fleet.compile_cache.graph import LOCAL_FOLDER
+
 Percent = Annotated[float, msgspec.Meta(gt=0, le=100)]
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -79,7 +81,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     sysfs: str = "/sys"
     kernel_log: str = "/dev/kmsg"
     tensor_engine_counters: bool = False
-    compile_cache: str = "/var/tmp/neuron-compile-cache"  # noqa: S108 - where the compiler keeps it
+    compile_cache: str = LOCAL_FOLDER
     compile_logs: str = ""
     statsd_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8125
     instance_metadata: str = "http://169.254.169.254/latest"

@@ -7,10 +7,9 @@ from typing import Final
 
 from agents.workload.compile_cache.errors import CacheError
 from agents.workload.compile_cache.flight.single_flight import OnMiss
+from fleet.compile_cache.graph import LOCAL_FOLDER
 
 PREFIX: Final = "NEURON_FLEET_CACHE_"
-# Where the compiler keeps its cache when it is told nothing.
-LOCAL: Final = "/var/tmp/neuron-compile-cache"  # noqa: S108 - the compiler's choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +44,4 @@ def read(variables: Mapping[str, str]) -> Settings:
         raise CacheError(f"{PREFIX}ON_MISS: {error}; one of {', '.join(OnMiss)}") from error
     if on_miss is OnMiss.SHARE and not table:
         raise CacheError(f"{PREFIX}TABLE is not set: sharing needs the lease table")
-    return Settings(Path(variables.get(f"{PREFIX}LOCAL", LOCAL)), Path(shared), region, table, bucket, on_miss)
+    return Settings(Path(variables.get(f"{PREFIX}LOCAL", LOCAL_FOLDER)), Path(shared), region, table, bucket, on_miss)
