@@ -4,26 +4,24 @@ Without its index an artifact is not there. A graph that comes back is compared 
 it is promoted.
 """
 
-import json
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 from agents.workload.compile_cache.errors import CacheError, ColdTierError, DamagedError
 from agents.workload.compile_cache.tiers import content, files, promotion
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
+from fleet.compile_cache import index as indices
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.artifact import Artifact
-from fleet.compile_cache.graph import Graph, GraphNameError, parse
+from fleet.compile_cache.graph import Graph
+from fleet.compile_cache.index import ArtifactIndexError, Index
 from fleet.compile_cache.manifest import Manifest, ManifestError
-
-INDEX: Final = "index.json"
-SCHEMA: Final = 1
 
 
 class Objects(Protocol):
@@ -68,7 +66,7 @@ class ColdTier:
         graphs, moved = sorted(graphs), 0
         with self._workshop() as place:
             for graph in graphs:
-                key = _key(artifact, graph)
+                key = indices.graph_key(artifact, graph)
                 if self.objects.has(key):
                     continue
                 if self.shared.fetch(graph, f"{place}/graph") is None:
@@ -77,9 +75,8 @@ class ColdTier:
                 self.objects.upload(place / "graph.tar", key)
                 files.remove_tree(f"{place}/graph")
                 moved += 1
-            index = {"schema": SCHEMA, "artifact": artifact.identity, "graphs": [str(graph) for graph in graphs]}
-            (place / INDEX).write_text(json.dumps(index), encoding="utf-8")
-            self.objects.upload(place / INDEX, f"{artifact.prefix}/{INDEX}")
+            (place / indices.NAME).write_bytes(Index(artifact, tuple(graphs)).encode())
+            self.objects.upload(place / indices.NAME, indices.key(artifact))
         return ColdReport(artifact.prefix, moved, len(graphs) - moved)
 
     def restore(self, artifact: Artifact) -> ColdReport:
@@ -89,12 +86,12 @@ class ColdTier:
             CacheError: there is no such artifact, one of its graphs is damaged, or S3 or a disk fails.
         """
         with self._workshop() as place:
-            self.objects.download(f"{artifact.prefix}/{INDEX}", place / INDEX)
-            graphs = _index(place / INDEX, artifact)
+            self.objects.download(indices.key(artifact), place / indices.NAME)
+            graphs = _index(place / indices.NAME, artifact)
             shown = self.shared.listing()
             missing = [graph for graph in graphs if graph not in shown]
             for graph in missing:
-                self.objects.download(_key(artifact, graph), place / "graph.tar")
+                self.objects.download(indices.graph_key(artifact, graph), place / "graph.tar")
                 files.make_folder(f"{place}/graph")
                 manifest = _unpack(place / "graph.tar", place / "graph", graph)
                 staged = promotion.stage(
@@ -116,10 +113,6 @@ class ColdTier:
                 yield Path(place)
         except OSError as error:
             raise CacheError(f"cold tier: {error}") from error
-
-
-def _key(artifact: Artifact, graph: Graph) -> str:
-    return f"{artifact.prefix}/{graph}.tar"
 
 
 def _pack(folder: Path, target: Path) -> None:
@@ -145,11 +138,8 @@ def _unpack(source: Path, folder: Path, graph: Graph) -> Manifest:
     return manifest
 
 
-def _index(path: Path, artifact: Artifact) -> list[Graph]:
+def _index(path: Path, artifact: Artifact) -> tuple[Graph, ...]:
     try:
-        fields = json.loads(path.read_bytes())
-        if fields["schema"] != SCHEMA or fields["artifact"] != artifact.identity:
-            raise ColdTierError(f"{artifact.prefix}/{INDEX}: of another artifact, or another schema")
-        return [parse(name) for name in fields["graphs"]]
-    except (ValueError, KeyError, TypeError, GraphNameError) as error:
-        raise ColdTierError(f"{artifact.prefix}/{INDEX}: damaged: {error}") from error
+        return indices.decode(path.read_bytes(), artifact).graphs
+    except ArtifactIndexError as error:
+        raise ColdTierError(str(error)) from error
