@@ -15,32 +15,10 @@ from agents.workload.compile_cache.tiers.cold import ColdReport, ColdTier
 from agents.workload.compile_cache.tiers.local import OWN, LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from fleet.compile_cache.artifact import Artifact
+from tests.support.cold_bucket import Bucket
 from tests.support.compiled_graphs import graph, is_whole, write
 
 LLAMA = Artifact("meta/llama", "r1", "2.20.0", (128, 256))
-
-
-class Bucket:
-    """S3 in memory."""
-
-    def __init__(self) -> None:
-        self.objects: dict[str, bytes] = {}
-        self.uploads: list[str] = []
-        self.fails_at = ""
-
-    def has(self, key: str) -> bool:
-        return key in self.objects
-
-    def upload(self, path: Path, key: str) -> None:
-        if self.fails_at and self.fails_at in key:
-            raise ColdTierError(f"{key}: SlowDown")
-        self.objects[key] = path.read_bytes()
-        self.uploads.append(key)
-
-    def download(self, key: str, path: Path) -> None:
-        if key not in self.objects:
-            raise ColdTierError(f"{key}: Not Found")
-        path.write_bytes(self.objects[key])
 
 
 class Place:
