@@ -29,6 +29,12 @@ CAPACITY_WATCH_PROBLEMS: Final = OperationsMetric(
     "CapacityWatchProblems",
     "at a look: fleets whose capacity could not be seen or put in order, and reservations that no fleet has any more",
 )
+PRECOMPILATIONS_DONE: Final = OperationsMetric(
+    "PrecompilationsDone", "models whose graphs were compiled before they were needed"
+)
+PRECOMPILATIONS_FAILED: Final = OperationsMetric(
+    "PrecompilationsFailed", "precompilations of which no whole artifact came; the execution's cause says why"
+)
 
 CATALOGUE: Final[dict[str, OperationsMetric]] = {
     metric.name: metric for metric in list(globals().values()) if isinstance(metric, OperationsMetric)

@@ -1,0 +1,1 @@
+"""Decides about precompilations: is an artifact there already, whose turn is it, and what came of a job."""
