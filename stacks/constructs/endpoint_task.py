@@ -10,6 +10,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from environments.model import Environment, InferenceFleet
+from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.instances import InstanceType, instance_type
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention
@@ -39,6 +40,8 @@ class EndpointTask(Construct):
         # Every task has its own network interface, so that the node itself need not let anybody in.
         self.definition = ecs.Ec2TaskDefinition(self, "Task", network_mode=ecs.NetworkMode.AWS_VPC)
         self.definition.add_volume(name="scratch")
+        # The host's, so that a new version of the task finds what the old one has compiled, and the agent sees misses.
+        self.definition.add_volume(name="local-cache", host=ecs.Host(source_path=LOCAL_FOLDER))
         container = self.definition.add_container(
             CONTAINER,
             image=self._image(fleet.endpoint.container_image),
@@ -46,8 +49,8 @@ class EndpointTask(Construct):
             memory_limit_mib=_mebibytes(hardware, MEMORY_SHARE),
             linux_parameters=self._devices(fleet, hardware),
             readonly_root_filesystem=True,
-            # Python, model hubs and the Neuron compiler otherwise write into the home folder and /var/tmp.
-            environment={"HOME": SCRATCH, "NEURON_COMPILE_CACHE_URL": f"{SCRATCH}/neuron-compile-cache"},
+            # Python and model hubs otherwise write into the home folder.
+            environment={"HOME": SCRATCH, "NEURON_COMPILE_CACHE_URL": LOCAL_FOLDER},
             port_mappings=[ecs.PortMapping(container_port=fleet.endpoint.port)],
             # A full log buffer must not stop an answer.
             logging=ecs.LogDrivers.aws_logs(
@@ -59,8 +62,11 @@ class EndpointTask(Construct):
                 id="AwsSolutions-ECS2", reason="paths and the region; secrets are not given to the container"
             )
         )
-        # The only place where the image may write: compiled graphs, sockets, temporary files.
-        container.add_mount_points(ecs.MountPoint(source_volume="scratch", container_path=SCRATCH, read_only=False))
+        # The only places where the image may write: sockets and temporary files, and compiled graphs.
+        container.add_mount_points(
+            ecs.MountPoint(source_volume="scratch", container_path=SCRATCH, read_only=False),
+            ecs.MountPoint(source_volume="local-cache", container_path=LOCAL_FOLDER, read_only=False),
+        )
 
     def _devices(self, fleet: InferenceFleet, hardware: InstanceType) -> ecs.LinuxParameters:
         parameters = ecs.LinuxParameters(

@@ -2,37 +2,23 @@
 
 from typing import Final
 
-from aws_cdk import Annotations, Duration, Size
+from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
-from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from environments.model import TrainingFleet
 from fleet.capacity import LaunchPlan
+from fleet.compile_cache.graph import LOCAL_FOLDER
 from stacks.compile_cache import CompileCacheStack
-from stacks.constructs.container_image import allow_pull
+from stacks.constructs import cache_mount
+from stacks.constructs.job_container import RETRIES, job_container
 from stacks.constructs.job_data import allow_data
 
-# ECS registers less memory than the type's figure: the kernel and the agents keep some. A job that asks for more
-# than is registered stays RUNNABLE for ever.
-MEMORY_SHARE: Final = 0.9
-SHARED_MEMORY_SHARE: Final = 0.25
-LOCAL_CACHE: Final = "/var/cache/neuron-compile-cache"
-SHARED_CACHE: Final = "/mnt/neuron-compile-cache"
 RUN_DIRECTORY: Final = "/run/neuron-fleet"
-# EX_TEMPFAIL of sysexits.h: a job that saved its checkpoint because its node drains wants to be started again.
-RESUME_EXIT_CODE: Final = 75
-# The first that matches counts; what matches none is retried, so the last one ends it. Only the main node's end is
-# looked at: one that loses a peer has to say so itself, by RESUME_EXIT_CODE. Batch user guide, "Automated job retries".
-RETRIES: Final = (
-    (batch.Action.RETRY, batch.Reason.custom(on_status_reason="Host EC2*")),
-    (batch.Action.RETRY, batch.Reason.custom(on_exit_code=str(RESUME_EXIT_CODE))),
-    (batch.Action.RETRY, batch.Reason.custom(on_reason="CannotPullContainerError*")),
-    (batch.Action.RETRY, batch.Reason.custom(on_status_reason="Task failed to start*")),
-    (batch.Action.EXIT, batch.Reason.custom(on_reason="*")),
-)
+# Its role may read the shared tier only, so what is in no tier is compiled for the node that needs it.
+ON_MISS: Final = "alone"
 
 
 class TrainingJob(Construct):
@@ -58,31 +44,17 @@ class TrainingJob(Construct):
         )
         compile_cache.grant_read(self.job_role)
         allow_data(self.job_role, fleet)
-        execution_role = iam.Role(
-            self,
-            "ExecutionRole",
-            assumed_by=iam.ServicePrincipal("ecs-tasks.amazonaws.com"),
-            description=f"Starts the training containers of {fleet.name}",
-        )
-        allow_pull(execution_role, fleet.container_image)
-        memory_mib = plan.instance_type.memory_gib * 1024
-        container = batch.EcsEc2ContainerDefinition(
+        container = job_container(
             self,
             "Container",
-            image=ecs.ContainerImage.from_registry(fleet.container_image),
-            cpu=plan.instance_type.vcpus,
-            memory=Size.mebibytes(int(memory_mib * MEMORY_SHARE)),
+            fleet=fleet,
+            plan=plan,
             job_role=self.job_role,
-            execution_role=execution_role,
-            environment=_environment(fleet, plan),
-            # EFA and Neuron pin memory for direct access by the device.
-            ulimits=[batch.Ulimit(name=batch.UlimitName.MEMLOCK, soft_limit=-1, hard_limit=-1)],
-            linux_parameters=_devices(self, plan, Size.mebibytes(int(memory_mib * SHARED_MEMORY_SHARE))),
+            environment=cache_mount.told(LOCAL_FOLDER, ON_MISS=ON_MISS),
             volumes=_volumes(compile_cache),
-            logging=ecs.LogDriver.aws_logs(stream_prefix=fleet.name, log_group=log_group),
+            log_group=log_group,
+            log_prefix=fleet.name,
         )
-        # The L2 cannot see that the execution role may pull the image, which it knows by its address only.
-        Annotations.of(container).acknowledge_warning("@aws-cdk/aws-ecs:ecrImageRequiresPolicy")
         self.definition = batch.MultiNodeJobDefinition(
             self,
             "Definition",
@@ -104,38 +76,11 @@ class TrainingJob(Construct):
         definition.add_property_override("NodeProperties.NodeRangeProperties.0.TargetNodes", "0:")
 
 
-def _environment(fleet: TrainingFleet, plan: LaunchPlan) -> dict[str, str]:
-    # Neuron documentation: EFA through libfabric with device memory access. Compilers work on local disk, because
-    # file locks do not hold on the shared file system; that is a second tier to fetch from.
-    environment = {"NEURON_COMPILE_CACHE_URL": LOCAL_CACHE, "NEURON_FLEET_SHARED_CACHE": SHARED_CACHE}
-    if plan.uses_efa:
-        environment |= {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"}
-    if fleet.lnc is not None:
-        environment["NEURON_LOGICAL_NC_CONFIG"] = str(fleet.lnc)
-    return environment
-
-
-def _devices(scope: Construct, plan: LaunchPlan, shared_memory: Size) -> batch.LinuxParameters:
-    parameters = batch.LinuxParameters(scope, "Devices", shared_memory_size=shared_memory)
-    paths = [f"/dev/neuron{index}" for index in range(plan.instance_type.devices)]
-    if plan.uses_efa:
-        paths += [f"/dev/infiniband/uverbs{index}" for index in range(plan.instance_type.efa_interfaces)]
-    parameters.add_devices(*(batch.Device(host_path=path, container_path=path) for path in paths))
-    return parameters
-
-
 def _volumes(compile_cache: CompileCacheStack) -> list[batch.EcsVolume]:
     return [
-        batch.EcsVolume.host(name="local-cache", container_path=LOCAL_CACHE, host_path=LOCAL_CACHE),
+        # The host's, so that the next job finds what this one has compiled, and the agent sees compilations.
+        batch.EcsVolume.host(name="local-cache", container_path=LOCAL_FOLDER, host_path=LOCAL_FOLDER),
         # Where the agent's marker files say that a checkpoint is wanted, or that the node drains.
         batch.EcsVolume.host(name="markers", container_path=RUN_DIRECTORY, host_path=RUN_DIRECTORY, readonly=True),
-        batch.EcsVolume.efs(
-            name="shared-cache",
-            container_path=SHARED_CACHE,
-            file_system=compile_cache.file_system,
-            access_point_id=compile_cache.reader.access_point_id,
-            enable_transit_encryption=True,
-            use_job_role=True,
-            readonly=True,
-        ),
+        cache_mount.shared_tier(compile_cache),
     ]

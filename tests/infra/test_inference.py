@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from environments.model import InferenceFleet
+from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.instances import instance_type
 from stacks.constructs.endpoint_service import STAYING_PERCENT, STAYING_PERCENT_OF_MORE
 from stacks.constructs.endpoint_task import SCRATCH
@@ -94,7 +95,7 @@ def test_a_task_holds_its_devices_and_no_privilege(environment: Watched) -> None
     assert devices == [f"/dev/neuron{index}" for index in range(endpoint(environment).endpoint.devices_per_task)]
     assert "Privileged" not in found
     assert found["ReadonlyRootFilesystem"] is True
-    assert [mount["ContainerPath"] for mount in found["MountPoints"]] == [SCRATCH]
+    assert [mount["ContainerPath"] for mount in found["MountPoints"]] == [SCRATCH, LOCAL_FOLDER]
 
 
 def test_a_task_leaves_room_for_the_agents_of_its_node(environment: Watched) -> None:

@@ -8,8 +8,11 @@ import pytest
 import yaml
 from cdk_nag import AwsSolutionsChecks
 
+from agents.workload.compile_cache import settings
+from agents.workload.compile_cache.flight.single_flight import OnMiss
 from environments import loader
 from environments.model import Environment
+from fleet.compile_cache.graph import LOCAL_FOLDER
 from stacks.platform import Platform
 from tests.support.templates import cdk_context, templates
 
@@ -54,14 +57,24 @@ def test_compilers_work_on_local_disk_and_the_shared_cache_is_read_only(environm
     job = container(environment, fleet)
     volumes = {volume["Name"]: volume for volume in job["Volumes"]}
     mounts = {mount["ContainerPath"]: mount for mount in job["MountPoints"]}
-    cache = environment_of(environment, fleet)["NEURON_COMPILE_CACHE_URL"]
-    assert "Host" in volumes[mounts[cache]["SourceVolume"]]
-    shared = mounts["/mnt/neuron-compile-cache"]
+    told = environment_of(environment, fleet)
+    # The agent looks into the same folder of the host.
+    assert told["NEURON_COMPILE_CACHE_URL"] == told["NEURON_FLEET_CACHE_LOCAL"] == LOCAL_FOLDER
+    assert volumes[mounts[LOCAL_FOLDER]["SourceVolume"]]["Host"] == {"SourcePath": LOCAL_FOLDER}
+    shared = mounts[told["NEURON_FLEET_CACHE_SHARED"]]
     assert shared["ReadOnly"] is True
     efs = volumes[shared["SourceVolume"]]["EfsVolumeConfiguration"]
     assert efs["TransitEncryption"] == "ENABLED"
     assert efs["AuthorizationConfig"]["Iam"] == "ENABLED"
     assert "Reader" in str(efs["AuthorizationConfig"]["AccessPointId"])
+
+
+@pytest.mark.parametrize(("environment", "fleet"), EACH)
+def test_the_library_can_read_what_a_job_is_told_of_the_cache(environment: str, fleet: str) -> None:
+    read = settings.read(environment_of(environment, fleet))
+
+    # Its role has no right to the table or the bucket.
+    assert (read.on_miss, read.table, read.bucket) == (OnMiss.ALONE, "", "")
 
 
 @pytest.mark.parametrize(("environment", "fleet"), EACH)

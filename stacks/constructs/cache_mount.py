@@ -1,0 +1,36 @@
+"""How a container finds the compile cache: the variables of ``agents/workload/compile_cache``, and what is mounted."""
+
+from typing import Final
+
+from aws_cdk import aws_batch as batch
+
+from stacks.compile_cache import CompileCacheStack
+
+PREFIX: Final = "NEURON_FLEET_CACHE_"
+# The compiler's own variable.
+COMPILER_FOLDER: Final = "NEURON_COMPILE_CACHE_URL"
+SHARED: Final = "/mnt/neuron-compile-cache"
+
+
+def told(local: str, **more: str) -> dict[str, str]:
+    """Where the tiers are, ``local`` for the compiler too: it works on local disk, because locks do not hold on NFS."""
+    return {
+        COMPILER_FOLDER: local,
+        f"{PREFIX}LOCAL": local,
+        f"{PREFIX}SHARED": SHARED,
+        **{f"{PREFIX}{name}": value for name, value in more.items()},
+    }
+
+
+def shared_tier(compile_cache: CompileCacheStack, *, writes: bool = False) -> batch.EcsVolume:
+    """The shared tier, through the access point of those who read, or write."""
+    access_point = compile_cache.writer if writes else compile_cache.reader
+    return batch.EcsVolume.efs(
+        name="shared-cache",
+        container_path=SHARED,
+        file_system=compile_cache.file_system,
+        access_point_id=access_point.access_point_id,
+        enable_transit_encryption=True,
+        use_job_role=True,
+        readonly=not writes,
+    )
