@@ -1,5 +1,6 @@
 """Names that people type or see: one function each, so that a name is composed in one place."""
 
+import hashlib
 from typing import Final
 
 PROJECT: Final = "neuron-fleet"
@@ -112,3 +113,9 @@ def precompile_state_machine(environment: str) -> str:
 def precompile_place_parameter(environment: str, fleet: str) -> str:
     """Where precompilation reads the queue and the job definition of one training fleet."""
     return parameter_path(environment, "precompile", fleet)
+
+
+def artifact_bucket(environment: str, account: str, region: str) -> str:
+    """The bucket of compiled models: a name for all the world, of 63 characters at most, that tells no account."""
+    digest = hashlib.sha256(f"{account}/{region}".encode()).hexdigest()
+    return f"{PROJECT}-{environment}-artifacts-{digest[:8]}"

@@ -1,19 +1,24 @@
-"""The second tier of the compile cache: a shared file system that nodes read and precompilation writes.
+"""What nodes share of the compile cache: a file system that they read and precompilation writes, leases, and S3.
 
-Compilers never work in it: file locks do not hold on a network file system. Nodes compile on local disk, fetch from
-here on a miss, and whoever precompiles promotes finished artifacts.
+Compilers never work in the file system: locks do not hold on a network file system. Nodes compile on local disk, fetch
+from here on a miss, and whoever precompiles promotes finished graphs, and archives those of a model in S3.
 """
 
 from typing import Final
 
-from aws_cdk import CrossStackReferences, ReferenceStrength, Stack
+from aws_cdk import Acknowledgment, CrossStackReferences, ReferenceStrength, Stack, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_efs as efs
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_ssm as ssm
+from aws_cdk.region_info import RegionInfo
 from constructs import Construct
 
 from environments.model import Environment
 from fleet import naming
+from fleet.compile_cache import artifact
+from stacks.constructs.artifact_bucket import artifact_bucket
+from stacks.constructs.lease_table import lease_table
 from stacks.constructs.removal import removal_policy
 from stacks.network import NetworkStack
 
@@ -24,7 +29,11 @@ NFS: Final = ec2.Port.tcp(2049)
 
 
 class CompileCacheStack(Stack):
-    """Attributes: ``file_system``, ``reader`` and ``writer`` (access points); ``grant_read``, ``grant_write``."""
+    """Attributes: ``file_system``, ``reader`` and ``writer`` (access points), ``leases`` (table), and of the
+    bucket ``bucket_name`` and ``bucket_arn``.
+
+    Rights are given by ``grant_read`` and, to whoever precompiles, ``grant_write``.
+    """
 
     def __init__(self, scope: Construct, construct_id: str, *, environment: Environment, network: NetworkStack) -> None:
         """Build the file system with a mount target in every private subnet."""
@@ -64,14 +73,47 @@ class CompileCacheStack(Stack):
         _resource(self.file_system).file_system_policy = _policy()
         self.writer = self._access_point("Writer", WRITER_ID)
         self.reader = self._access_point("Reader", READER_ID)
+        self.leases = lease_table(self, "Leases", removal_policy(environment))
+        self.bucket_name = naming.artifact_bucket(environment.name, environment.account, environment.region)
+        self.bucket_arn = f"arn:{RegionInfo.get(environment.region).partition}:s3:::{self.bucket_name}"
+        artifact_bucket(self, "Artifacts", bucket_name=self.bucket_name, removal_policy=removal_policy(environment))
+        self._tell_outsiders(environment)
 
     def grant_read(self, role: iam.IRole) -> None:
         """Let ``role`` mount through the reading access point."""
         self._grant(role, self.reader, "elasticfilesystem:ClientMount")
 
     def grant_write(self, role: iam.IRole) -> None:
-        """Let ``role`` mount and write through the writing access point."""
+        """Let ``role`` write through the writing access point, under leases, and put artifacts into the bucket.
+
+        What each needs is in the docstring of ``agents/workload/compile_cache/adapters.py``.
+        """
         self._grant(role, self.writer, "elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite")
+        objects = f"{self.bucket_arn}/{artifact.ROOT}/*"
+        for actions, resource in (
+            (["dynamodb:GetItem", "dynamodb:PutItem"], self.leases.table_arn),
+            (["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"], objects),
+            # Not for some prefix only: it is also what S3 looks for to say that an object is not there, 404 and not
+            # 403, and such a request has no prefix.
+            (["s3:ListBucket"], self.bucket_arn),
+        ):
+            role.add_to_principal_policy(iam.PolicyStatement(actions=actions, resources=[resource]))
+        Validations.of(role).acknowledge(
+            Acknowledgment(
+                id=f"AwsSolutions-IAM5[Resource::{objects}]", reason="artifacts get their names when they are compiled"
+            )
+        )
+
+    def _tell_outsiders(self, environment: Environment) -> None:
+        """Names that CloudFormation makes up, for `fleet cache`, which runs outside this app."""
+        place = {"table": self.leases.table_name, "bucket": self.bucket_name}
+        ssm.StringParameter(
+            self,
+            "Place",
+            description="Where the compile cache keeps its leases and artifacts",
+            parameter_name=naming.compile_cache_place_parameter(environment.name),
+            string_value=self.to_json_string(place),
+        )
 
     def _access_point(self, name: str, user: str) -> efs.AccessPoint:
         # Both see the same folder. It belongs to the writer and others may only read it, so that the reading access

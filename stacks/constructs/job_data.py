@@ -13,12 +13,17 @@ _WRITE = ("s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutO
 
 def allow_data(role: iam.Role, fleet: TrainingFleet) -> None:
     """Give ``role`` the rights to the objects of each place, and to list them."""
-    for place in fleet.reads:
-        _allow(role, place, _READ)
+    allow_reading(role, fleet)
     for place in fleet.writes:
         bucket = _allow(role, place, _WRITE)
         # It knows no prefix as a condition (Service Authorization Reference, Amazon S3).
         role.add_to_policy(iam.PolicyStatement(actions=["s3:ListBucketMultipartUploads"], resources=[bucket]))
+
+
+def allow_reading(role: iam.Role, fleet: TrainingFleet) -> None:
+    """Only those to what jobs read, and nothing that they write."""
+    for place in fleet.reads:
+        _allow(role, place, _READ)
 
 
 def _allow(role: iam.Role, place: str, of_objects: tuple[str, ...]) -> str:

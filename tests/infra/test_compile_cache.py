@@ -1,9 +1,13 @@
 """The compile cache: encrypted, elastic, mounted over TLS through an access point, written through one of the two."""
 
+import json
+
 import pytest
 
 from environments import loader
+from fleet import naming
 from tests.support.templates import templates
+from tests.support.watching import flatten
 
 ENVIRONMENTS = loader.available()
 
@@ -69,10 +73,11 @@ def test_every_zone_has_a_mount_target_that_nodes_and_their_containers_reach(env
     assert len(rules) == 2
 
 
-def test_no_role_of_the_platform_may_write_yet_and_all_nodes_read_through_the_reader() -> None:
+def test_nodes_and_training_read_through_the_reader() -> None:
     policies = [
         statement
-        for template in templates("prod").values()
+        for name, template in templates("prod").items()
+        if name != "precompile"
         for policy in template.resources("AWS::IAM::Policy")
         for statement in policy.properties["PolicyDocument"]["Statement"]
         if "elasticfilesystem" in str(statement["Action"])
@@ -81,3 +86,48 @@ def test_no_role_of_the_platform_may_write_yet_and_all_nodes_read_through_the_re
     for statement in policies:
         assert statement["Action"] == "elasticfilesystem:ClientMount"
         assert "Reader" in str(statement["Condition"]["StringEquals"]["elasticfilesystem:AccessPointArn"])
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_leases_have_a_table_whose_items_never_end(environment: str) -> None:
+    table = templates(environment)["compile-cache"].resource("AWS::DynamoDB::Table")
+    kept = loader.load(environment).retain_data
+    assert table.properties["KeySchema"] == [{"AttributeName": "id", "KeyType": "HASH"}]
+    assert table.properties["BillingMode"] == "PAY_PER_REQUEST"
+    assert table.properties["SSESpecification"] == {"SSEEnabled": True}
+    # A token that begins again at 1 fences nothing, whether items end or come back from a backup.
+    assert "TimeToLiveSpecification" not in table.properties
+    assert "PointInTimeRecoverySpecification" not in table.properties
+    assert table.body["DeletionPolicy"] == ("RetainExceptOnCreate" if kept else "Delete")
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_artifacts_have_a_bucket_that_is_closed_encrypted_and_tells_of_new_objects(environment: str) -> None:
+    cache = templates(environment)["compile-cache"]
+    bucket = cache.resource("AWS::S3::Bucket")
+    content = loader.load(environment)
+    assert bucket.properties["BucketName"] == naming.artifact_bucket(environment, content.account, content.region)
+    assert set(bucket.properties["PublicAccessBlockConfiguration"].values()) == {True}
+    (encryption,) = bucket.properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert encryption["ServerSideEncryptionByDefault"] == {"SSEAlgorithm": "AES256"}
+    assert bucket.properties["NotificationConfiguration"] == {"EventBridgeConfiguration": {"EventBridgeEnabled": True}}
+    # Graphs are older than the index that names them: an end would take them from under it.
+    assert not any("Expiration" in str(rule) for rule in bucket.properties["LifecycleConfiguration"]["Rules"])
+    assert bucket.body["DeletionPolicy"] == ("RetainExceptOnCreate" if content.retain_data else "Delete")
+    (statement,) = cache.resource("AWS::S3::BucketPolicy").properties["PolicyDocument"]["Statement"]
+    assert (statement["Effect"], statement["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
+
+
+def test_the_longest_name_of_an_environment_makes_a_name_of_a_bucket() -> None:
+    name = naming.artifact_bucket("e" * 31, "111122223333", "ap-southeast-2")
+    assert len(name) <= 63
+    assert name != naming.artifact_bucket("e" * 31, "111122223333", "us-east-2")
+
+
+def test_outsiders_read_where_leases_and_artifacts_are() -> None:
+    cache = templates("prod")["compile-cache"]
+    place = cache.resource("AWS::SSM::Parameter").properties
+    table = cache.resource("AWS::DynamoDB::Table").logical_id
+    assert place["Name"] == "/neuron-fleet/prod/compile-cache"
+    name = naming.artifact_bucket("prod", "111122223333", "us-east-2")
+    assert json.loads(flatten(place["Value"])) == {"table": f"<Ref:{table}>", "bucket": name}
