@@ -13,6 +13,7 @@ from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
 from stacks.observability import ObservabilityStack
 from stacks.operations import OperationsStack
+from stacks.precompile import PrecompileStack
 from stacks.reservations import reserve
 from stacks.training import TrainingStack
 
@@ -44,6 +45,14 @@ class Platform(cdk.Stage):
             network=self.network,
             capacity=self.capacity,
             compile_cache=self.compile_cache,
+        )
+        self.precompile = PrecompileStack(
+            self,
+            "precompile",
+            environment=environment,
+            capacity=self.capacity,
+            compile_cache=self.compile_cache,
+            training=self.training,
         )
         self.inference = InferenceStack(
             self, "inference", environment=environment, network=self.network, capacity=self.capacity

@@ -17,7 +17,7 @@ from stacks.network import NetworkStack
 
 
 class TrainingStack(Stack):
-    """Attributes, by fleet name: ``fleets`` (environment and queue) and ``jobs`` (definition and role)."""
+    """Attributes: ``log_group``; by fleet name ``fleets`` (environment, queue) and ``jobs`` (definition, role)."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class TrainingStack(Stack):
     ) -> None:
         """Build every training fleet of ``environment``."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
-        log_group = logs.LogGroup(
+        self.log_group = logs.LogGroup(
             self,
             "JobLogs",
             log_group_name=naming.job_log_group(environment.name),
@@ -51,7 +51,7 @@ class TrainingStack(Stack):
                 fleet=fleet,
                 plan=fleet_capacity.plan,
                 compile_cache=compile_cache,
-                log_group=log_group,
+                log_group=self.log_group,
             )
             self._tell_submitters(part, environment, fleet)
 

@@ -16,6 +16,7 @@ STACKS = (
     "compile-cache",
     "capacity",
     "training",
+    "precompile",
     "inference",
     "observability",
     "operations",

@@ -1,0 +1,143 @@
+"""Who compiles models before they are needed: the state machine, the function that decides, a job for each fleet.
+
+It starts when somebody asks (``fleet cache warm``), and when an object ``models/<fleet>/<model>/<version>.json`` is
+put into the artifact bucket.
+"""
+
+from typing import Final
+
+from aws_cdk import CrossStackReferences, Duration, ReferenceStrength, RemovalPolicy, Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from environments.model import Environment, TrainingFleet
+from fleet import naming
+from fleet.alarms.operations import PRECOMPILE
+from fleet.compile_cache.request import MODELS
+from stacks.capacity import CapacityStack
+from stacks.compile_cache import CompileCacheStack
+from stacks.constructs.function_state import dead_letter_queue, table_by_id
+from stacks.constructs.precompile_job import PrecompileJob
+from stacks.constructs.precompile_machine import PrecompileMachine
+from stacks.constructs.precompile_role import allow_deciding
+from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.removal import removal_policy
+from stacks.constructs.retention import retention
+from stacks.training import TrainingStack
+
+HANDLER: Final = "lambdas.compile_cache.handler.lambda_handler"
+
+
+class PrecompileStack(Stack):
+    """Attributes: ``jobs`` and ``places`` (by training fleet), ``runs`` (table), ``unhandled`` (queue), ``pipeline``.
+
+    ``unhandled`` gets the objects for which no execution could be started; an execution that fails says why itself.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        environment: Environment,
+        capacity: CapacityStack,
+        compile_cache: CompileCacheStack,
+        training: TrainingStack,
+    ) -> None:
+        """Build the pipeline of ``environment``."""
+        super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
+        # An exported value cannot go away while it is in use: a fleet could never be taken out of the file.
+        CrossStackReferences.of(self).consume(ReferenceStrength.WEAK)
+        self._environment, self._compile_cache, self._training = environment, compile_cache, training
+        log_group = logs.LogGroup(
+            self, "Logs", retention=retention(environment), removal_policy=removal_policy(environment)
+        )
+        self.jobs = {
+            fleet.name: PrecompileJob(
+                Construct(self, fleet.name),
+                "Job",
+                fleet=fleet,
+                plan=capacity.fleets[fleet.name].plan,
+                compile_cache=compile_cache,
+                log_group=training.log_group,
+            )
+            for fleet in environment.training_fleets
+        }
+        self.places = {fleet.name: self._place(fleet) for fleet in environment.training_fleets}
+        self.unhandled = dead_letter_queue(
+            self, "Unhandled", queue_name=naming.dead_letter_queue(environment.name, PRECOMPILE)
+        )
+        # Only who compiles what now: an execution that is forgotten costs a second compilation.
+        self.runs = table_by_id(self, "Runs", RemovalPolicy.DESTROY)
+        self.pipeline = PrecompileMachine(
+            self,
+            "Pipeline",
+            name=naming.precompile_state_machine(environment.name),
+            function=self._function().function,
+            queues=[self._queue(fleet) for fleet in environment.training_fleets],
+            definitions=[job.definition.job_definition_arn for job in self.jobs.values()],
+            log_group=log_group,
+        )
+        self._start_on_new_models()
+
+    def _queue(self, fleet: TrainingFleet) -> str:
+        return self._training.fleets[fleet.name].queue.attr_job_queue_arn
+
+    def _place(self, fleet: TrainingFleet) -> ssm.StringParameter:
+        place = {
+            "queue": self._queue(fleet),
+            "definition": self.jobs[fleet.name].definition.job_definition_arn,
+            "share": naming.share_identifier(fleet.owner),
+        }
+        return ssm.StringParameter(
+            self,
+            f"{fleet.name}-place",
+            description=f"Where graphs for {fleet.name} are compiled",
+            parameter_name=naming.precompile_place_parameter(self._environment.name, fleet.name),
+            string_value=self.to_json_string(place),
+        )
+
+    def _function(self) -> PythonFunction:
+        name = self._environment.name
+        function = PythonFunction(
+            self,
+            "Decide",
+            handler=HANDLER,
+            # A few calls of 15 s at the most, and the listing of a thousand graphs.
+            timeout=Duration.minutes(2),
+            dead_letters=self.unhandled,
+            environment={
+                "ENVIRONMENT": name,
+                "RUNS_TABLE": self.runs.table_name,
+                "BUCKET": self._compile_cache.bucket_name,
+                "FLEETS": self.to_json_string(list(self.places)),
+                "LOG_LEVEL": "INFO",
+            },
+        )
+        self.runs.grant(function.role, "dynamodb:GetItem", "dynamodb:PutItem")
+        allow_deciding(
+            function.role,
+            bucket=self._compile_cache.bucket_arn,
+            parameters=[place.parameter_arn for place in self.places.values()],
+            machine=naming.precompile_state_machine(name),
+        )
+        return function
+
+    def _start_on_new_models(self) -> None:
+        put = events.EventPattern(
+            source=["aws.s3"],
+            detail_type=["Object Created"],
+            detail={
+                "bucket": {"name": [self._compile_cache.bucket_name]},
+                "object": {"key": [{"prefix": f"{MODELS}/"}]},
+            },
+        )
+        target = targets.SfnStateMachine(
+            self.pipeline.machine,
+            input=events.RuleTargetInput.from_object({"object": events.EventField.from_path("$.detail.object.key")}),
+            dead_letter_queue=self.unhandled,
+        )
+        events.Rule(self, "NewModel", event_pattern=put, targets=[target])
