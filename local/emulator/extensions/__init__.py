@@ -19,6 +19,7 @@ from local.emulator.extensions.quotas import serve_quotas
 from local.emulator.extensions.resource_groups import keep_members_true
 from local.emulator.extensions.settling import keep_instances
 from local.emulator.extensions.stacks import register_resources
+from local.emulator.extensions.step_functions import wait_for_jobs
 from local.emulator.platform import Platform
 from local.emulator.resources.store import ResourceStore
 
@@ -41,6 +42,7 @@ def install(platform: Platform) -> None:
     answer_ec2(platform)
     keep_members_true(platform)
     answer_batch(platform.capacity.batch)
+    wait_for_jobs(platform.capacity.batch)
     keep_instances(platform)
     serve_quotas(platform.capacity.quotas)
     read_logs(cloudwatch_of_request)

@@ -1,0 +1,262 @@
+"""The precompilation of a model on the embedded AWS: its state machine, its function, and what runs in its container.
+
+The embedded Batch keeps jobs and runs none: the test runs a job's command itself, as the container would, with a
+compiler of its own, and then says how the job ended.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from environments import loader
+from fleet import naming
+from fleet.compile_cache.artifact import Artifact
+from fleet.compile_cache.request import read
+from local.control import EmulatorControl
+from local.deployment import ENVIRONMENT, missing_tools
+from local.endpoint import client
+from tests.support import doctored
+from tests.support.compiled_graphs import graph
+
+FLEET: Final = "trn1-pretrain"
+REPOSITORY: Final = Path(__file__).parents[2]
+# Compiles two graphs; with "fail" as its argument it fails at the second, as the real one does: it ends with 1.
+COMPILER: Final = """
+import os, sys
+from pathlib import Path
+from tests.support.compiled_graphs import graph, write
+cache = Path(os.environ["NEURON_COMPILE_CACHE_URL"])
+write(graph(1), cache / str(graph(1)))
+if "fail" in sys.argv:
+    broken = cache / str(graph(2))
+    broken.mkdir(parents=True)
+    (broken / "model.hlo_module.pb").write_bytes(b"x")
+    (broken / "model.log").write_text("TilingError: out of state buffer")
+    sys.exit(1)
+write(graph(2), cache / str(graph(2)))
+"""
+
+pytestmark = pytest.mark.skipif(
+    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
+)
+
+
+@dataclass
+class Deployed:
+    control: EmulatorControl
+    folder: Path
+    queue: str
+    bucket: str
+    table: str
+
+    @property
+    def machine(self) -> str:
+        machines = client("stepfunctions").list_state_machines()["stateMachines"]
+        (arn,) = [m["stateMachineArn"] for m in machines if m["name"] == naming.precompile_state_machine(ENVIRONMENT)]
+        return str(arn)
+
+    def start(self, **request: Any) -> str:
+        answer = client("stepfunctions").start_execution(stateMachineArn=self.machine, input=json.dumps(request))
+        return str(answer["executionArn"])
+
+    def waiting(self) -> list[dict[str, Any]]:
+        return list(client("batch").list_jobs(jobQueue=self.queue, jobStatus="RUNNABLE")["jobSummaryList"])
+
+    def run(self, execution: str, job: dict[str, Any], local: str) -> subprocess.CompletedProcess[str]:
+        """What the container of ``job`` would do, and then how Batch says that it ended."""
+        (self.folder / "shared").mkdir(exist_ok=True)
+        programs = self.folder / "bin"
+        programs.mkdir(exist_ok=True)
+        compiler = programs / "neuron_parallel_compile"
+        compiler.write_text(f"#!{sys.executable}\n{COMPILER}", encoding="utf-8")
+        compiler.chmod(0o755)
+        told = {
+            **os.environ,
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "PYTHONPATH": str(REPOSITORY),
+            "AWS_BATCH_JOB_ID": job["jobId"],
+            "NEURON_FLEET_CACHE_SHARED": str(self.folder / "shared"),
+            "NEURON_FLEET_CACHE_LOCAL": str(self.folder / local),
+            "NEURON_FLEET_CACHE_TABLE": self.table,
+            "NEURON_FLEET_CACHE_BUCKET": self.bucket,
+        }
+        _, *command = asked(execution)["command"]
+        done = subprocess.run(
+            [sys.executable, *command], env=told, capture_output=True, text=True, timeout=60, check=False
+        )
+        ended = {**job, "status": "FAILED" if done.returncode else "SUCCEEDED"}
+        ended |= {"statusReason": "Essential container in task exited", "container": {"exitCode": done.returncode}}
+        self.control.put_jobs(doctored.REGION, self.queue, [ended])
+        return done
+
+
+def request(**changes: Any) -> dict[str, Any]:
+    return {
+        "fleet": FLEET,
+        "model": "llama/2-7b",
+        "model_version": "r1",
+        "sdk_version": "2.30",
+        "sequence_lengths": [4096, 2048],
+        "command": ["torchrun", "train.py"],
+    } | changes
+
+
+def artifact(**changes: Any) -> Artifact:
+    return read(request(**changes)).artifact
+
+
+def asked(execution: str) -> dict[str, Any]:
+    """The job that an execution has asked for, as its history has it."""
+    events = client("stepfunctions").get_execution_history(executionArn=execution)["events"]
+    entered = [event["stateEnteredEventDetails"] for event in events if "stateEnteredEventDetails" in event]
+    job: dict[str, Any] = next(json.loads(each["input"])["job"] for each in entered if each["name"] == "Compile")
+    return job
+
+
+def states(execution: str) -> list[str]:
+    events = client("stepfunctions").get_execution_history(executionArn=execution)["events"]
+    return [event["stateEnteredEventDetails"]["name"] for event in events if "stateEnteredEventDetails" in event]
+
+
+def eventually(found: Callable[[], Any], seconds: float = 40) -> Any:
+    end = time.monotonic() + seconds
+    while not (answer := found()):
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.1)
+    return answer
+
+
+def ended(execution: str) -> dict[str, Any]:
+    def look() -> Any:
+        seen = client("stepfunctions").describe_execution(executionArn=execution)
+        return seen if seen["status"] != "RUNNING" else None
+
+    answer: dict[str, Any] = eventually(look)
+    return answer
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    folder = tmp_path_factory.mktemp("precompile")
+    with doctored.embedded_account(folder) as control:
+        doctored.deploy(loader.load(ENVIRONMENT), folder)
+        parameters = client("ssm")
+
+        def told(name: str) -> dict[str, str]:
+            value: dict[str, str] = json.loads(parameters.get_parameter(Name=name)["Parameter"]["Value"])
+            return value
+
+        place = told(naming.compile_cache_place_parameter(ENVIRONMENT))
+        queue = told(naming.precompile_place_parameter(ENVIRONMENT, FLEET))["queue"]
+        yield Deployed(control, folder, queue, place["bucket"], place["table"])
+
+
+def test_a_model_is_compiled_once_and_then_is_there(deployed: Deployed) -> None:
+    execution = deployed.start(**request())
+    (job,) = eventually(deployed.waiting)
+    assert job["jobName"] == f"precompile-llama-2-7b-{artifact().prefix.rpartition('/')[2]}"
+    done = deployed.run(execution, job, "first")
+    assert done.returncode == 0, done.stderr
+
+    seen = ended(execution)
+    assert seen["status"] == "SUCCEEDED", seen
+    output = json.loads(seen["output"])
+    assert (output["prefix"], output["graphs"], output["compiled"]) == (artifact().prefix, 2, True)
+    assert (deployed.folder / "shared" / str(graph(2)) / "model.neff").exists()
+
+    again = deployed.start(**request(sequence_lengths=[2048, 4096]))
+    output = json.loads(ended(again)["output"])
+    assert (output["graphs"], output["compiled"]) == (2, False)
+    assert states(again) == ["Begin", "WhatToDo", "Ready"]
+    assert deployed.waiting() == []
+
+
+def test_of_two_that_want_the_same_one_compiles_and_the_other_waits_for_it(deployed: Deployed) -> None:
+    wanted = request(model_version="r2")
+    both = [deployed.start(**wanted), deployed.start(**wanted)]
+    (job,) = eventually(deployed.waiting)
+    (waits,) = eventually(lambda: [each for each in both if "Wait" in states(each)])
+    (compiles,) = [each for each in both if each != waits]
+    assert len(deployed.waiting()) == 1
+
+    assert deployed.run(compiles, job, "second").returncode == 0
+
+    assert json.loads(ended(compiles)["output"])["compiled"] is True
+    assert json.loads(ended(waits)["output"])["compiled"] is False
+    assert "Compile" not in states(waits)
+
+
+def test_a_compilation_that_fails_says_why_and_leaves_no_artifact(deployed: Deployed) -> None:
+    wanted = request(model_version="r3", command=["torchrun", "fail"])
+    execution = deployed.start(**wanted)
+    (job,) = eventually(deployed.waiting)
+    waits = deployed.start(**wanted)
+    eventually(lambda: "Wait" in states(waits))
+    assert deployed.run(execution, job, "third").returncode == 1
+
+    seen = ended(execution)
+    assert (seen["status"], seen["error"]) == ("FAILED", "NotPrecompiled")
+    assert seen["cause"] == (
+        f"job {job['jobId']}: of 2 graphs 1 failed, such as {graph(2)}: TilingError: out of state buffer"
+    )
+    # Who has waited wanted the same, and does not pay for a second node.
+    assert ended(waits)["cause"] == seen["cause"]
+    found = client("s3").list_objects_v2(Bucket=deployed.bucket, Prefix=artifact(model_version="r3").prefix)
+    assert [each["Key"].rpartition("/")[2] for each in found["Contents"]] == ["failure.json"]
+
+    # Who asks later wants it tried again.
+    later = deployed.start(**wanted)
+    (job,) = eventually(deployed.waiting)
+    client("batch").terminate_job(jobId=job["jobId"], reason="Host EC2 (instance i-1) terminated.")
+    assert ended(later)["cause"] == f"job {job['jobId']}: Host EC2 (instance i-1) terminated."
+
+
+def test_who_dies_while_it_compiles_is_replaced(deployed: Deployed) -> None:
+    wanted = request(model_version="r4")
+    first = deployed.start(**wanted)
+    eventually(deployed.waiting)
+    client("stepfunctions").stop_execution(executionArn=first)
+
+    second = deployed.start(**wanted)
+
+    jobs = eventually(lambda: each if len(each := deployed.waiting()) == 2 else None)
+    deployed.control.put_jobs(doctored.REGION, deployed.queue, [{**job, "status": "FAILED"} for job in jobs])
+    assert ended(second)["status"] == "FAILED"
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        (
+            {"fleet": "inf2-chat"},
+            "fleet: there is no training fleet inf2-chat here; known: trn1-pretrain, trn2-frontier",
+        ),
+        ({"command": "torchrun"}, 'command is a list of words, such as ["torchrun", "train.py"], not "torchrun"'),
+    ],
+)
+def test_a_request_that_cannot_be_carried_out_says_what_would_be_right(
+    deployed: Deployed, changes: dict[str, Any], cause: str
+) -> None:
+    seen = ended(deployed.start(**request(**changes)))
+    assert (seen["status"], seen["cause"]) == ("FAILED", cause)
+    assert deployed.waiting() == []
+
+
+def test_a_model_version_that_is_put_into_the_bucket_is_compiled(deployed: Deployed) -> None:
+    wanted = request(model_version="r5")
+    key = f"models/{FLEET}/llama/2-7b/r5.json"
+    client("s3").put_object(Bucket=deployed.bucket, Key=key, Body=json.dumps(wanted).encode())
+
+    (job,) = eventually(deployed.waiting)
+    executions = client("stepfunctions").list_executions(stateMachineArn=deployed.machine, statusFilter="RUNNING")
+    (execution,) = [each["executionArn"] for each in executions["executions"]]
+    assert deployed.run(execution, job, "fifth").returncode == 0
+    assert json.loads(ended(execution)["output"])["prefix"] == artifact(model_version="r5").prefix
