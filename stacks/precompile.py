@@ -17,6 +17,7 @@ from environments.model import Environment, TrainingFleet
 from fleet import naming
 from fleet.alarms.operations import PRECOMPILE
 from fleet.compile_cache.request import MODELS
+from fleet.jobs.submission import OWNER_TAG
 from stacks.capacity import CapacityStack
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs.function_state import dead_letter_queue, table_by_id
@@ -91,6 +92,13 @@ class PrecompileStack(Stack):
             "queue": self._queue(fleet),
             "definition": self.jobs[fleet.name].definition.job_definition_arn,
             "share": naming.share_identifier(fleet.owner),
+            # As `fleet jobs submit` gives them: by these a job is found, and its node's costs are somebody's.
+            "tags": {
+                "project": naming.PROJECT,
+                "environment": self._environment.name,
+                "fleet": fleet.name,
+                OWNER_TAG: fleet.owner,
+            },
         }
         return ssm.StringParameter(
             self,

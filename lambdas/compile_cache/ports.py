@@ -14,11 +14,15 @@ class ConflictError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a fleet's graphs are compiled: ARNs of the job queue and the job definition, and the owner's share."""
+    """Where a fleet's graphs are compiled: ARNs of the job queue and the job definition, and the owner's share.
+
+    ``tags`` are those of its jobs.
+    """
 
     queue: str
     definition: str
     share: str
+    tags: dict[str, str]
 
 
 class Artifacts(Protocol):

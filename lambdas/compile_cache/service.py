@@ -97,6 +97,7 @@ def _job(request: PrecompileRequest, place: Place) -> dict[str, Any]:
         "queue": place.queue,
         "definition": place.definition,
         "share": place.share,
+        "tags": place.tags,
         "command": [*_PROGRAM, *what, "--", *request.command],
     }
 

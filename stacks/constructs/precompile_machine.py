@@ -45,6 +45,7 @@ class PrecompileMachine(Construct):
         """Build the machine ``name``; ``queues`` and ``definitions`` are ARNs."""
         super().__init__(scope, construct_id)
         self._function = function
+        self._jobs = Stack.of(self).format_arn(service="batch", resource="job", resource_name="*")
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("states.amazonaws.com"))
         self._allow_jobs(queues, definitions)
         self.machine = sfn.StateMachine(
@@ -112,6 +113,7 @@ class PrecompileMachine(Construct):
         )
         if queues:
             self.role.add_to_policy(iam.PolicyStatement(actions=["batch:SubmitJob"], resources=[*definitions, *queues]))
+        self.role.add_to_policy(iam.PolicyStatement(actions=["batch:TagResource"], resources=[self._jobs]))
         # Step Functions developer guide, "IAM policies for calling AWS Batch": what waiting for a job's end takes.
         self.role.add_to_policy(
             iam.PolicyStatement(actions=["batch:DescribeJobs", "batch:TerminateJob"], resources=["*"])
@@ -128,6 +130,9 @@ class PrecompileMachine(Construct):
             Acknowledgment(
                 id="AwsSolutions-IAM5[Resource::*]",
                 reason="jobs get their ids when they are submitted; log deliveries have no resource",
+            ),
+            Acknowledgment(
+                id=f"AwsSolutions-IAM5[Resource::{self._jobs}]", reason="jobs get their ids when they are submitted"
             ),
             Acknowledgment(
                 id=f"AwsSolutions-IAM5[Resource::<{Stack.of(self).get_logical_id(function)}.Arn>:*]",
@@ -152,6 +157,7 @@ def _submit_and_wait() -> dict[str, Any]:
             "JobQueue.$": "$.job.queue",
             "JobDefinition.$": "$.job.definition",
             "ShareIdentifier.$": "$.job.share",
+            "Tags.$": "$.job.tags",
             "ContainerOverrides": {"Command.$": "$.job.command"},
         },
         # What it answers is a description of the job with its environment; what came of it lies in the bucket.

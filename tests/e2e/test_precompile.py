@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from typer.testing import CliRunner
 
+from cli.main import app
 from environments import loader
 from fleet import naming
 from fleet.compile_cache.artifact import Artifact
@@ -163,6 +165,8 @@ def test_a_model_is_compiled_once_and_then_is_there(deployed: Deployed) -> None:
     execution = deployed.start(**request())
     (job,) = eventually(deployed.waiting)
     assert job["jobName"] == f"precompile-llama-2-7b-{artifact().prefix.rpartition('/')[2]}"
+    listed = json.loads(CliRunner().invoke(app, ["jobs", "list", ENVIRONMENT, "--json"]).stdout)
+    assert [(each["owner"], each["fleet"], each["nodes"]) for each in listed] == [("foundation-models", FLEET, 1)]
     done = deployed.run(execution, job, "first")
     assert done.returncode == 0, done.stderr
 

@@ -154,6 +154,7 @@ def test_the_machine_submits_its_own_definitions_to_the_fleets_queues() -> None:
             ],
             None,
         ),
+        (["batch:TagResource"], ["arn:aws:batch:us-east-2:111122223333:job/*"], None),
         (
             [
                 *("batch:DescribeJobs", "batch:TerminateJob", "logs:CreateLogDelivery", "logs:DeleteLogDelivery"),
@@ -230,6 +231,17 @@ def test_its_job_comes_before_its_owners_others_and_ends_some_day() -> None:
     assert definition["SchedulingPriority"] > 1
     assert definition["Timeout"] == {"AttemptDurationSeconds": 12 * 3600}
     assert definition["RetryStrategy"]["EvaluateOnExit"][-1] == {"Action": "EXIT", "OnReason": "*"}
+
+
+def test_its_jobs_have_the_tags_by_which_they_are_found() -> None:
+    place = templates("prod")[STACK].resource("AWS::SSM::Parameter", "trn1-pretrain-place").properties
+    assert place["Name"] == "/neuron-fleet/prod/precompile/trn1-pretrain"
+    assert json.loads(flatten(place["Value"]))["tags"] == {
+        "project": "neuron-fleet",
+        "environment": "prod",
+        "fleet": "trn1-pretrain",
+        "owner": "foundation-models",
+    }
 
 
 def definition(environment: str) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Account:
         return run.holder in self.alive
 
     def of(self, fleet: str) -> Place:
-        return Place(f"queue-of-{fleet}", f"definition-of-{fleet}", "foundationmodels")
+        return Place(f"queue-of-{fleet}", f"definition-of-{fleet}", "foundationmodels", {"fleet": fleet})
 
 
 @pytest.fixture

@@ -137,11 +137,11 @@ def test_an_execution_that_is_not_known_may_be_new(stubbed: Stubbed, now: float,
 
 def test_a_fleets_place_is_read_from_its_parameter(stubbed: Stubbed) -> None:
     client, ssm = stubbed("ssm")
-    place = {"queue": "q", "definition": "d", "share": "s"}
+    place = {"queue": "q", "definition": "d", "share": "s", "tags": {"fleet": "trn1"}}
     ssm.add_response(
         "get_parameter", {"Parameter": {"Value": json.dumps(place)}}, {"Name": "/neuron-fleet/prod/precompile/trn1"}
     )
-    assert Parameters(client, "prod", ["trn1"]).of("trn1") == Place("q", "d", "s")
+    assert Parameters(client, "prod", ["trn1"]).of("trn1") == Place("q", "d", "s", {"fleet": "trn1"})
 
 
 def test_a_service_that_never_answers_is_given_up_soon() -> None:
