@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from fleet.instances import Price
+
 
 class MarketKind(StrEnum):
     """How capacity is bought."""
@@ -99,6 +101,9 @@ class FleetSpec:
     """Zones to try, in order, when ``zone_ids`` have no capacity."""
     alternative_types: tuple[str, ...] = ()
     """Instance types to try, in order, when no zone has capacity of the fleet's own."""
+    price: Price | None = None
+    """What an hour of a node costs this fleet: a negotiated rate, or a price that AWS was asked for. None: as the
+    embedded catalogue says."""
 
     @property
     def spans_zones(self) -> bool:

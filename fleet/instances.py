@@ -21,12 +21,14 @@ class UnknownInstanceTypeError(ValueError):
 
 
 class PriceKind(StrEnum):
-    """How an hour is bought. SageMaker hosting prices carry SageMaker's surcharge."""
+    """How an hour is bought. SageMaker hosting has SageMaker's surcharge; a negotiated rate is of a contract."""
 
     ON_DEMAND = "on-demand"
     CAPACITY_BLOCK = "capacity-block"
     SPOT = "spot"
     RESERVED = "reserved"
+    SAVINGS_PLAN = "savings-plan"
+    NEGOTIATED = "negotiated"
     SAGEMAKER_HOSTING = "sagemaker-hosting"
 
 

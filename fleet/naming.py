@@ -75,6 +75,16 @@ def job_place_parameter(environment: str, fleet: str) -> str:
     return parameter_path(environment, "jobs", fleet)
 
 
+def prices_table(environment: str) -> str:
+    """The table of the prices that AWS was asked for; nodes, functions and people read it."""
+    return f"{PROJECT}-{environment}-prices"
+
+
+def prices_function(environment: str) -> str:
+    """The Lambda function that asks AWS for prices; people may have it ask now."""
+    return f"{PROJECT}-{environment}-prices"
+
+
 def cluster_name(environment: str, fleet: str) -> str:
     """The ECS cluster that an inference fleet's nodes join at boot."""
     return f"{PROJECT}-{environment}-{fleet}"

@@ -29,11 +29,8 @@ CAPACITY_WATCH_PROBLEMS: Final = OperationsMetric(
     "CapacityWatchProblems",
     "at a look: fleets whose capacity could not be seen or put in order, and reservations that no fleet has any more",
 )
-PRECOMPILATIONS_DONE: Final = OperationsMetric(
-    "PrecompilationsDone", "models whose graphs were compiled before they were needed"
-)
-PRECOMPILATIONS_FAILED: Final = OperationsMetric(
-    "PrecompilationsFailed", "precompilations of which no whole artifact came; the execution's cause says why"
+PRICE_PROBLEMS: Final = OperationsMetric(
+    "PriceProblems", "at a refresh: prices that could not be read, and figures that were kept apart"
 )
 
 CATALOGUE: Final[dict[str, OperationsMetric]] = {

@@ -9,7 +9,7 @@ from fleet.capacity.zones import offering_zones
 from fleet.diagnostics import Diagnostic
 from fleet.fleet_spec import FleetSpec, MarketKind, Purpose
 from fleet.instances import InstanceType, Price, instance_type
-from fleet.prices import price_for
+from fleet.prices import price_of
 
 
 class FleetRefusedError(ValueError):
@@ -81,7 +81,7 @@ def compile_fleet(spec: FleetSpec, *, now: datetime | None = None) -> LaunchPlan
         uses_efa=efa,
         has_peers=efa or (spec.purpose is Purpose.TRAINING and spec.nodes > 1),
         zone_ids=offering_zones(spec, known),
-        price=price_for(known, spec.region, spec.market),
+        price=price_of(spec),
         notes=diagnostics,
     )
 

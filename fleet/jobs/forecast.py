@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fleet.fleet_spec import FleetSpec
-from fleet.instances import InstanceType, Price, instance_type, tensor_engine_peak_flops
+from fleet.instances import InstanceType, Price, tensor_engine_peak_flops
 from fleet.jobs.job import Job
-from fleet.prices import price_for
+from fleet.prices import price_of
 
 # Forward and backward pass of a dense transformer, per parameter and token, without attention and recomputation
 # (Kaplan et al., "Scaling Laws for Neural Language Models", 2020, section 2.1).
@@ -65,7 +65,7 @@ def to_come(job: Job, spec: FleetSpec, throughput: Throughput, *, tokens_done: f
     if job.tokens_wanted is None:
         raise ValueError(f"job {job.name}: tokens_wanted is not set")
     hours = max(0.0, job.tokens_wanted - tokens_done) / throughput.tokens_per_second / 3600
-    price = price_for(instance_type(spec.instance_type), spec.region, spec.market)
+    price = price_of(spec)
     usd_per_hour = None if price is None else price.usd_per_hour * job.nodes
     return Forecast(
         hours=hours,

@@ -1,20 +1,15 @@
 """Is the price that waste is counted at known, and recent?"""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 from typing import Final
 
 from fleet.diagnostics import Diagnostic, warn
 from fleet.fleet_spec import FleetSpec
 from fleet.instances import Price
+from fleet.prices.age import staleness
 
-OLDEST: Final = timedelta(days=90)
 PATH: Final = "market.kind"
-
-
-def read_on(price: Price) -> date:
-    """The day a price is known to be of; a month stands for its first day, so that no price looks newer than it is."""
-    return date.fromisoformat(price.as_of if len(price.as_of) > len("2026-08") else f"{price.as_of}-01")
 
 
 def diagnose_price(spec: FleetSpec, price: Price | None, today: date) -> Iterator[Diagnostic]:
@@ -25,14 +20,14 @@ def diagnose_price(spec: FleetSpec, price: Price | None, today: date) -> Iterato
             PATH,
             spec.market,
             f"no {spec.market} price of {spec.instance_type} is known in {spec.region}: cost metrics will be absent",
-            "add it to fleet/data/instances.json, with its source and date",
+            "refresh the prices (fleet prices refresh), or write the fleet's own rate into its file as price",
         )
-    elif today - read_on(price) > OLDEST:
+    elif old := staleness(price, today):
         yield warn(
             "price-old",
             PATH,
             price.as_of,
-            f"${price.usd_per_hour:g} an hour for {spec.instance_type} is of {price.as_of}, more than {OLDEST.days} "
-            f"days ago ({price.source})",
-            "look the price up and correct fleet/data/instances.json, with its source and date",
+            f"${price.usd_per_hour:g} an hour for {spec.instance_type} is of {price.as_of}, {old} "
+            f"({price.kind}, {price.source})",
+            "refresh the prices (fleet prices refresh); a negotiated rate is looked up in its contract",
         )

@@ -6,7 +6,7 @@ from typing import Final
 from fleet.capacity.rules.case import Case, Rule
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import MarketKind
-from fleet.prices import price_for
+from fleet.prices import price_of
 
 
 def block_is_sold_here(case: Case) -> Iterator[Diagnostic]:
@@ -103,7 +103,7 @@ def on_demand_is_obtainable(case: Case) -> Iterator[Diagnostic]:
 def has_price(case: Case) -> Iterator[Diagnostic]:
     """An unknown price is never guessed; money figures are then absent, and nothing else changes."""
     spec, known = case.spec, case.known
-    if known.is_neuron and price_for(known, spec.region, spec.market) is None:
+    if known.is_neuron and price_of(spec) is None:
         message = f"no {spec.market} price of {known.name} is known in {spec.region}: cost metrics will be absent"
         yield note("price-unknown", "market.kind", spec.market, message)
 
