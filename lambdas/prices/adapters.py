@@ -1,0 +1,32 @@
+"""AWS as the refresh sees it: clients with their timeouts and retries. boto3 stays in this file."""
+
+from typing import Final
+
+import boto3
+from botocore.config import Config
+
+from lambdas.prices.blocks import CapacityBlocks
+from lambdas.prices.clients import Ec2Client, PricingClient, SavingsPlansClient, TableClient
+from lambdas.prices.ports import World
+from lambdas.prices.price_list import OnDemand, SageMakerHosting
+from lambdas.prices.savings_plans import SavingsPlans
+from lambdas.prices.settings import Settings
+from lambdas.prices.spot import Spot
+from lambdas.prices.table import PriceTable
+
+# Nobody waits for an answer, and GetProducts is throttled early: a call is over after 40 s at the most.
+_PATIENT: Final = Config(
+    connect_timeout=3, read_timeout=8, retries={"mode": "standard", "total_max_attempts": 4}, max_pool_connections=10
+)
+# The Price List and Savings Plans are answered from here, whatever region the prices are of.
+_LISTS: Final = "us-east-1"
+
+
+def world(settings: Settings) -> World:
+    """Everything that the service asks and keeps."""
+    pricing: PricingClient = boto3.client("pricing", region_name=_LISTS, config=_PATIENT)
+    plans: SavingsPlansClient = boto3.client("savingsplans", region_name=_LISTS, config=_PATIENT)
+    ec2: Ec2Client = boto3.client("ec2", region_name=settings.region, config=_PATIENT)
+    table: TableClient = boto3.client("dynamodb", region_name=settings.region, config=_PATIENT)
+    sources = (OnDemand(pricing), SageMakerHosting(pricing), Spot(ec2), CapacityBlocks(ec2), SavingsPlans(plans))
+    return World(sources, PriceTable(table, settings.table))
