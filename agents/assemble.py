@@ -41,7 +41,8 @@ from agents.monitor.events import MonitorEvent
 from agents.monitor.process import MonitorProcess
 from agents.monitor.supervisor import Startable, Supervisor
 from agents.node_agent import NodeAgent
-from agents.sinks import aws
+from agents.price import PriceKeeper
+from agents.sinks import aws, price_table
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.delivery import Delivery
 from agents.sinks.emf_logs import EmfLogsSink
@@ -152,6 +153,7 @@ def agent(
         state_file=state_file,
         status_file=StatusFile(Path(config.run_directory)),
         minutes=minutes(directory, boot, spool.highest_sequence(), journal, unfinished),
+        prices=PriceKeeper(config.price, price_table.reader(config), node, inline=lockstep),
     )
 
 

@@ -18,10 +18,17 @@ class ConfigError(ValueError):
 class PriceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """USD for one hour of this node; ``as_of`` is the date of the figure and ``source`` where it comes from."""
 
-    usd_per_hour: Annotated[float, msgspec.Meta(ge=0)]
+    usd_per_hour: Annotated[float, msgspec.Meta(gt=0)]
     kind: str
     source: str
     as_of: str
+
+
+class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where newer prices are kept: a DynamoDB table, and the item of this node's type and market."""
+
+    name: Text
+    id: Text
 
 
 class PrometheusConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,6 +80,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     target_utilization_percent: Percent = 40.0
     reports_flops: bool = True
     price: PriceConfig | None = None
+    price_table: PriceTable | None = None
     period_seconds: Annotated[int, msgspec.Meta(ge=1, le=60)] = 5
     neuron_monitor: str = "/opt/aws/neuron/bin/neuron-monitor"
     run_directory: str = "/run/neuron-fleet"

@@ -20,6 +20,7 @@ from agents.minute.pipeline import Pipeline, Surroundings
 from agents.minute.recovery import batch_of, close_unfinished
 from agents.monitor.events import MonitorEvent, MonitorLine, MonitorOverlongLine
 from agents.monitor.supervisor import Supervisor
+from agents.price import PriceKeeper
 from agents.sinks.delivery import Delivery
 from agents.status.status import Parts, StatusFile, describe
 from agents.watchdog import Heart
@@ -44,6 +45,7 @@ class NodeAgent:
         state_file: StateFile,
         status_file: StatusFile,
         minutes: Minutes,
+        prices: PriceKeeper,
     ) -> None:
         self._pipeline = pipeline
         self._supervisor = supervisor
@@ -53,6 +55,7 @@ class NodeAgent:
         self._status_file = status_file
         self._heart = Heart()
         self._minutes = minutes
+        self._prices = prices
         self._usage = SelfUsage()
         self._begun = Begun(0, 0)
         self._state: str | None = None
@@ -153,6 +156,7 @@ class NodeAgent:
         collected = self._collectors.collect(Request(now, self._pipeline.pids))
         everything = merged([collected, self._delivery.contribution(now), self._of_monitor()])
         around = Surroundings(everything, self._supervisor.problem)
+        self._pipeline.price(self._prices.current(now))
         entry = self._pipeline.close(self._begun.minute, end, self._begun.seq, around, own)
         if entry.verdict.state.value != self._state:
             self._state = entry.verdict.state.value

@@ -3,6 +3,7 @@
 from environments.markets import CapacityBlock, Reservation, end_of
 from environments.model import Environment, Fleet, InferenceFleet, TrainingFleet
 from fleet.fleet_spec import EfaLayout, FleetSpec, Framework, MarketKind, Purpose, Reserved, Software
+from fleet.instances import Price, PriceKind
 
 
 def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:
@@ -31,7 +32,17 @@ def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:
         devices_per_task=fleet.endpoint.devices_per_task if isinstance(fleet, InferenceFleet) else None,
         fallback_zone_ids=tuple(each for each in zones.values() if each not in zone_ids),
         alternative_types=fleet.alternative_types,
+        price=negotiated_price(environment.region, fleet),
     )
+
+
+def negotiated_price(region: str, fleet: Fleet) -> Price | None:
+    """The fleet's own rate, if its file names one."""
+    rate = fleet.price
+    if rate is None:
+        return None
+    said = f"the environment's file, by {rate.contract}"
+    return Price(PriceKind.NEGOTIATED, rate.usd_per_hour, region, rate.as_of.isoformat(), rate.contract, said)
 
 
 def _reserved(fleet: Fleet) -> Reserved:

@@ -4,6 +4,7 @@ Rules that need the instance catalogue (does the type exist, does the region off
 ``fleet.capacity``; ``loader.load`` applies both and answers with one line for each mistake.
 """
 
+from datetime import date
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
@@ -66,6 +67,16 @@ class Gate(_Model):
     """Beginning of the Neuron tools' version. Default: any."""
 
 
+class NegotiatedRate(_Model):
+    """What an hour of a node costs by a contract; it goes before every price list."""
+
+    usd_per_hour: Annotated[float, Field(gt=0, le=10_000)]
+    contract: Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^()\n]+$")]
+    """Its name, as it is to be read in a page: ``EDP 2026``. Without parentheses."""
+    as_of: date
+    """The day on which somebody last looked into the contract."""
+
+
 class _Fleet(_Model):
     name: Name
     owner: str
@@ -97,6 +108,8 @@ class _Fleet(_Model):
     """Tensor-engine utilization that the fleet's owner calls good; waste is measured against it."""
     reports_flops: bool = True
     """Whether the node's neuron-monitor reports FLOP/s; old tools do not, and core utilization takes its place."""
+    price: NegotiatedRate | None = None
+    """What the fleet's owner has agreed on with AWS. Default: the published price of how it is bought."""
     gate: Gate = Gate()
     alarms: FleetAlarms = FleetAlarms()
 

@@ -179,6 +179,9 @@ PRESENT_NODES: Final = _capacity(
 CAPACITY_BLOCK_MINUTES_LEFT: Final = _capacity(
     "CapacityBlockMinutesLeft", Unit.COUNT, Kind.GAUGE, "minutes until the Capacity Block that the fleet uses ends"
 )
+STALE_PRICE: Final = _capacity(
+    "StalePrice", Unit.COUNT, Kind.GAUGE, "1 while the fleet's price is older than its kind allows, or not known"
+)
 SPOT_INTERRUPTIONS: Final = _capacity(
     "SpotInterruptions", Unit.COUNT, Kind.PER_MINUTE, "nodes that EC2 told it would take back"
 )

@@ -1,5 +1,6 @@
 """Who sees whether each fleet has its capacity: the watch, its clock and events, and what it is told of each fleet."""
 
+from dataclasses import asdict
 from typing import Final
 
 from aws_cdk import CrossStackReferences, Duration, ReferenceStrength, Stack
@@ -8,6 +9,7 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
+from environments.fleet_specs import negotiated_price
 from environments.markets import CapacityBlock, Reservation, Spot, end_of
 from environments.model import Environment, Fleet, TrainingFleet
 from fleet import naming
@@ -15,6 +17,7 @@ from fleet.alarms.operations import CAPACITY_WATCH
 from stacks.capacity import CapacityStack
 from stacks.constructs.capacity_watch_role import allow_watch
 from stacks.constructs.function_state import dead_letter_queue
+from stacks.constructs.price_access import allow_function as allow_prices
 from stacks.constructs.python_function import PythonFunction
 from stacks.inference import InferenceStack
 from stacks.training import TrainingStack
@@ -64,6 +67,7 @@ class CapacityWatchStack(Stack):
             environment={
                 "ENVIRONMENT": environment.name,
                 "FLEETS": self.to_json_string([fleet.name for fleet in environment.fleets]),
+                "PRICE_TABLE": naming.prices_table(environment.name),
                 "LOG_LEVEL": "INFO",
             },
         )
@@ -79,6 +83,7 @@ class CapacityWatchStack(Stack):
             ],
             parameters=[parameter.parameter_arn for parameter in self.places.values()],
         )
+        allow_prices(watch.role, environment)
         return watch
 
     def _parameter(self, fleet: Fleet) -> ssm.StringParameter:
@@ -112,6 +117,7 @@ class CapacityWatchStack(Stack):
             ),
             "starts_at": starts.isoformat() if starts else None,
             "ends_at": ends.isoformat() if ends else None,
+            "price": asdict(rate) if (rate := negotiated_price(self._environment.region, fleet)) else None,
             **self._engine(fleet),
         }
 

@@ -13,7 +13,7 @@ from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
 from stacks.observability import ObservabilityStack
 from stacks.operations import OperationsStack
-from stacks.precompile import PrecompileStack
+from stacks.prices import PricesStack
 from stacks.reservations import reserve
 from stacks.training import TrainingStack
 
@@ -61,6 +61,7 @@ class Platform(cdk.Stage):
             self, "observability", environment=environment, endpoints=self.inference.endpoints
         )
         self.operations = OperationsStack(self, "operations", environment=environment, observability=self.observability)
+        self.prices = PricesStack(self, "prices", environment=environment)
         if environment.block_fleets or environment.approvers:
             self.capacity_blocks = CapacityBlocksStack(
                 self,

@@ -11,10 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from agents import VERSION
+from agents.config import PriceConfig
 from agents.minute.batch import Event, JobShare, NodeMinute
 from agents.minute.batch import iso as iso_time
 from agents.minute.event_size import bounded
 from agents.monitor.decode.report import Ecc
+from agents.price import is_stale
 from fleet.node_state import NodeState
 
 SCHEMA: Final = 1
@@ -42,7 +44,7 @@ def log_event(entry: NodeMinute) -> Event:
         "cost_usd_per_hour": price.usd_per_hour if price else None,
         "wasted_usd_per_hour": entry.wasted_usd_per_hour,
         "jobs": [_job(entry, share) for share in entry.jobs] or None,
-        "price": msgspec.to_builtins(price) if price else None,
+        "price": _price(price, entry.minute) if price else None,
         "hardware_errors": _hardware_errors(entry),
         "problems": list(entry.problems) or None,
         "agent_version": VERSION,
@@ -51,6 +53,12 @@ def log_event(entry: NodeMinute) -> Event:
     event.update(_work(entry) if _is_measured(entry) else {})
     # No collector may speak over the node's own properties.
     return bounded({**entry.collected.event, **{name: value for name, value in event.items() if value is not None}})
+
+
+def _price(price: PriceConfig, minute: int) -> Mapping[str, Any]:
+    told: Mapping[str, Any] = msgspec.to_builtins(price)
+    # Said only where it is: it would be billed with every minute of every node.
+    return {**told, "stale": True} if is_stale(price, minute) else told
 
 
 def _job(entry: NodeMinute, share: JobShare) -> dict[str, Any]:

@@ -6,12 +6,14 @@ The same pipeline runs on the node, in the simulation and behind ``fleet-agent i
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import msgspec
+
 from agents.collectors.collector import Contribution, Evidence
 from agents.collectors.jobs.job import Job
 from agents.collectors.neuron_monitor import ecc, node_sample
 from agents.collectors.neuron_monitor import layout as node_layout
 from agents.collectors.seen_error import combined, worst
-from agents.config import AgentConfig
+from agents.config import AgentConfig, PriceConfig
 from agents.minute.batch import Node, NodeMinute, SelfFigures
 from agents.minute.job_shares import claims, judged, shares, wasted_by_all, workload
 from agents.minute.minute import Figures, Minute, Reading
@@ -66,6 +68,10 @@ class Pipeline:
         self.jobs: tuple[Job, ...] = ()
         self.evidence = Evidence()
         self._last_ids: tuple[str, ...] = ()
+
+    def price(self, price: PriceConfig | None) -> None:
+        """From now on the node costs this much."""
+        self._config = msgspec.structs.replace(self._config, price=price)
 
     @property
     def pids(self) -> tuple[int, ...]:

@@ -16,9 +16,17 @@ from fleet.fleet_spec import MarketKind
 
 # What a page of one of these has to tell is in the capacity watch's events, not in those of the nodes.
 KEYS: Final = frozenset(
-    {"CapacityMissing", "ReservationUnused", "CapacityBlockEnding", "CapacityBlockEndingSoon", "SpotInterruption"}
+    {
+        "CapacityMissing",
+        "ReservationUnused",
+        "CapacityBlockEnding",
+        "CapacityBlockEndingSoon",
+        "SpotInterruption",
+        "PriceStale",
+    }
 )
 UNUSED_MINUTES: Final = 30
+PRICE_MINUTES: Final = 15
 DAY_MINUTES: Final = 24 * 60
 # Half an hour before the engine tells jobs to write their last checkpoint.
 SOON_MINUTES: Final = 90
@@ -26,7 +34,7 @@ SOON_MINUTES: Final = 90
 
 def capacity_alarms(settings: AlarmSettings) -> tuple[AlarmSpec, ...]:
     """Those that the fleet's way of buying capacity can make true."""
-    makers: list[Callable[[AlarmSettings], AlarmSpec]] = [_missing]
+    makers: list[Callable[[AlarmSettings], AlarmSpec]] = [_missing, _price_stale]
     if settings.is_reserved:
         makers.append(_unused)
     if settings.market is MarketKind.CAPACITY_BLOCK:
@@ -49,6 +57,23 @@ def _missing(settings: AlarmSettings) -> AlarmSpec:
         threshold=1,
         # The watch excuses what is on its way; three minutes outlast a node that is being replaced between two looks.
         datapoints=(3, 5),
+        silence=Silence.KEEP,
+    )
+
+
+def _price_stale(settings: AlarmSettings) -> AlarmSpec:
+    return AlarmSpec(
+        environment=settings.environment,
+        subject=settings.fleet,
+        key="PriceStale",
+        severity=Severity.TICKET,
+        summary="The price that the fleet's dollars are counted at is too old, or not known.",
+        action="Refresh it with fleet prices refresh; look a negotiated rate up in its contract and date it anew.",
+        metric=settings.metric(metrics.STALE_PRICE, "Minimum"),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        # A price grows old by the day; a read of the price table that failed must not open a ticket.
+        datapoints=(PRICE_MINUTES, PRICE_MINUTES),
         silence=Silence.KEEP,
     )
 

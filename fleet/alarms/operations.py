@@ -1,4 +1,4 @@
-"""Does the platform's own machinery work: the pager, the Capacity Block engine, the capacity watch.
+"""Does the platform's own machinery work: the pager, the Capacity Block engine, the capacity watch, the prices.
 
 One set per environment. None of these looks at a node, so none is paid for by the size of a fleet.
 """
@@ -18,7 +18,7 @@ SILENT_MINUTES: Final = 10
 PAGER: Final = "pager"
 CAPACITY_BLOCKS: Final = "capacity-blocks"
 CAPACITY_WATCH: Final = "capacity-watch"
-PRECOMPILE: Final = "precompile"
+PRICES: Final = "prices"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ _WATCH: Final = _Clockwork(
 )
 # A page of one of these has no nodes, jobs or dollars to tell of.
 KEYS: Final = frozenset(
-    {"PagerUndelivered"}
+    {"PagerUndelivered", "PriceRefreshProblems", "PriceRefreshUnhandled"}
     | {f"{of.key}{trouble}" for of in (_ENGINE, _WATCH) for trouble in ("Problems", "Silent", "Unhandled")}
 )
 
@@ -63,7 +63,35 @@ def platform_alarms(environment: str, *, has_block_engine: bool) -> tuple[AlarmS
     return (
         _undelivered(environment),
         *(alarm for clockwork in clockworks for alarm in _alarms(environment, clockwork)),
+        *_prices(environment),
     )
+
+
+def _prices(environment: str) -> Sequence[AlarmSpec]:
+    """That it is not woken at all shows in time, as PriceStale of a fleet."""
+    problems = AlarmSpec(
+        environment=environment,
+        subject=naming.PLATFORM,
+        key="PriceRefreshProblems",
+        severity=Severity.TICKET,
+        summary="Prices could not be refreshed, or changed so much that they were kept apart.",
+        action="Read in the function's log which; look a wild price up and accept it with fleet prices accept.",
+        metric=_metric(environment, operations_metrics.PRICE_PROBLEMS, "Maximum"),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        datapoints=(1, 1),
+        # It speaks once a day: what it said lasts until it speaks again.
+        silence=Silence.KEEP,
+    )
+    unhandled = _waiting(
+        environment,
+        PRICES,
+        key="PriceRefreshUnhandled",
+        severity=Severity.TICKET,
+        summary="No price at all could be refreshed, three times over.",
+        action="Read the function's log; most often a permission is missing, or AWS's price lists do not answer.",
+    )
+    return problems, unhandled
 
 
 def _alarms(environment: str, of: _Clockwork) -> Sequence[AlarmSpec]:

@@ -101,6 +101,11 @@ def to_item(record: PriceRecord) -> dict[str, str]:
     return {name: text for name, text in fields.items() if text is not None}
 
 
+def texts(item: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
+    """The fields of an item as DynamoDB answers it, each by its type: ``{"as_of": {"S": "2026-11-22"}}``."""
+    return {field: str(next(iter(value.values()), "")) for field, value in item.items()}
+
+
 def from_item(item: Mapping[str, str]) -> PriceRecord:
     """The record that ``to_item`` made.
 

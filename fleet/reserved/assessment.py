@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 
 from fleet.instances import Price, UnknownInstanceTypeError, instance_type
 from fleet.prices import price_for
+from fleet.prices.age import staleness
+from fleet.prices.wording import UNKNOWN
 from fleet.reserved.batch_shortage import batch_shortage
 from fleet.reserved.group_shortage import group_shortage
 from fleet.reserved.observed import Reservation, Seen
@@ -22,7 +24,8 @@ class Assessment:
     ``present`` counts nodes that are pending or running, ``reserved`` what is paid for, ``unused`` what of it could be
     used and is not, ``missing`` the nodes that the fleet should be able to have and cannot get.
     ``unused_usd_per_hour`` is None without a known price; ``price`` is the one that it was counted at, None as well
-    where types of several prices lie idle.
+    where types of several prices lie idle. ``price_stale`` says why the price of the fleet's own type is not to be
+    relied on.
     """
 
     present: int
@@ -35,21 +38,25 @@ class Assessment:
     block_minutes_left: int | None = None
     ends_at: datetime | None = None
     price: Price | None = None
+    price_stale: str | None = None
     unused_usd_per_hour: float | None = None
 
 
-def assess(place: Place, seen: Seen, now: datetime) -> Assessment:
-    """Compare what ``place`` wants with what was seen at ``now``."""
+def assess(place: Place, seen: Seen, now: datetime, refreshed: Iterable[Price] = ()) -> Assessment:
+    """Compare what ``place`` wants with what was seen at ``now``; ``refreshed`` are newer prices of its type."""
+    own = _own_price(place, refreshed)
+    stale = UNKNOWN if own is None else staleness(own, now.date())
     lacks = worst(
         reservation_shortage(place, seen, now), batch_shortage(place, seen, now), group_shortage(place, seen, now)
     )
     present = len(seen.nodes)
     if not place.is_reserved:
-        return Assessment(present, lacks.nodes, lacks.reason, lacks.action, price=_price(place, place.instance_type))
+        return Assessment(present, lacks.nodes, lacks.reason, lacks.action, price=own, price_stale=stale)
     active = [r for r in seen.reservations if _is_the_fleets(r, place) and standing(r, now) is Standing.USABLE]
     idle = [r for r in active if takes_work(r, now) and r.available]
     # Mostly the fleet's type; another one lies idle when the fleet's file names the wrong reservation, or a new type.
-    prices = {name: _price(place, name) for name in {r.instance_type for r in idle} or {place.instance_type}}
+    types = {r.instance_type for r in idle} or {place.instance_type}
+    prices = {name: own if name == place.instance_type else _price(place, name) for name in types}
     return Assessment(
         present=present,
         missing=lacks.nodes,
@@ -61,13 +68,18 @@ def assess(place: Place, seen: Seen, now: datetime) -> Assessment:
         block_minutes_left=_block_minutes_left(active, now),
         ends_at=_ends_at(place, active),
         price=next(iter(prices.values())) if len(prices) == 1 else None,
+        price_stale=stale,
         unused_usd_per_hour=_usd_per_hour(idle, prices),
     )
 
 
-def _price(place: Place, type_name: str) -> Price | None:
+def _own_price(place: Place, refreshed: Iterable[Price]) -> Price | None:
+    return place.price or _price(place, place.instance_type, refreshed)
+
+
+def _price(place: Place, type_name: str, refreshed: Iterable[Price] = ()) -> Price | None:
     try:
-        return price_for(instance_type(type_name), place.region, place.market)
+        return price_for(instance_type(type_name), place.region, place.market, refreshed)
     except UnknownInstanceTypeError:
         return None
 

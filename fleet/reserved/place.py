@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fleet.fleet_spec import MarketKind
+from fleet.instances import Price
 
 _RESERVED = frozenset({MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK})
 
@@ -37,6 +38,8 @@ class Place:
     compute_environment: str | None = None
     queue: str | None = None
     auto_scaling_group: str | None = None
+    price: Price | None = None
+    """The fleet's negotiated rate; None: as it is published."""
     deployed_at: datetime | None = None
     """When this was deployed last: what it wants may have changed then, and the deployment may not be through."""
 

@@ -1,12 +1,14 @@
 """AWS as the watch sees it: clients with their timeouts and retries. boto3 stays in this file."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import boto3
 from botocore.config import Config
 
+from fleet.instances import Price
 from fleet.reserved.place import Place
-from lambdas.capacity_watch import places
+from lambdas.capacity_watch import places, prices
 from lambdas.capacity_watch.batches import BatchEnvironments
 from lambdas.capacity_watch.clients import (
     AutoScalingClient,
@@ -15,6 +17,7 @@ from lambdas.capacity_watch.clients import (
     Ec2Client,
     GroupsClient,
     SsmClient,
+    TableClient,
 )
 from lambdas.capacity_watch.nodes import Ec2Nodes
 from lambdas.capacity_watch.ports import World
@@ -53,3 +56,9 @@ def read_places(settings: Settings) -> tuple[Place, ...]:
     """Where the fleets of this deployment are launched."""
     ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
     return places.read(ssm, settings.environment, settings.fleets)
+
+
+def read_prices(settings: Settings, of: Sequence[Place]) -> Mapping[str, Sequence[Price]]:
+    """Refreshed prices of these fleets' types."""
+    table: TableClient = boto3.client("dynamodb", config=PATIENT_FOR_A_LOOK)
+    return prices.read(table, settings.price_table, of)

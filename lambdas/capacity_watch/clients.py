@@ -13,6 +13,13 @@ class Ec2Client(Protocol):
         """DescribeInstances."""
 
 
+class TableClient(Protocol):
+    """DynamoDB."""
+
+    def batch_get_item(self, **request: object) -> dict[str, Any]:
+        """BatchGetItem."""
+
+
 class GroupsClient(Protocol):
     """Resource Groups."""
 

@@ -6,6 +6,7 @@ Importing this module reads no environment variable and calls nothing.
 import json
 import sys
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from fleet.instances import Price
 from fleet.operations_metrics import CAPACITY_WATCH_PROBLEMS
 from fleet.reserved.place import Place
 from lambdas.capacity_watch import adapters, events, service, settings
@@ -23,6 +25,9 @@ from lambdas.shared.observability import emit, logger
 FUNCTION: Final = "capacity-watch"
 # A deployment may replace a fleet's resources and leave this function as it is.
 PLACES_LAST: Final = timedelta(minutes=10)
+# They are refreshed once a day.
+PRICES_LAST: Final = timedelta(hours=1)
+_PRICES: Final[dict[str, Sequence[Price]]] = {}
 # How long the events of a fleet name the instances that EC2 takes back: until the alarm's ticket has been written.
 NAMED_FOR: Final = timedelta(minutes=15)
 
@@ -61,7 +66,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     now = datetime.now(UTC)
     places = _places(int(now.timestamp() // PLACES_LAST.total_seconds()))
     asked = wake(event, places, _world().nodes)
-    looks = service.look(_world(), asked.places, now)
+    prices, price_problems = _known_prices(now, places)
+    looks = service.look(_world(), asked.places, now, prices)
     if is_warning:
         _remember(event, looks, now)
     for look in looks:
@@ -71,7 +77,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     # A look at one fleet, or at none, says nothing of the others: it must not count as a minute without problems.
     is_whole = len(looks) == len(_settings().fleets)
     if is_whole:
-        problems += service.left_behind(_world(), _settings().environment, places)
+        problems += [*price_problems, *service.left_behind(_world(), _settings().environment, places)]
     for problem in problems:
         log.error("not done", problem=problem)
     if is_whole:
@@ -103,6 +109,21 @@ def _settings() -> settings.Settings:
 @lru_cache(maxsize=1)
 def _places(_when: int) -> tuple[Place, ...]:
     return adapters.read_places(_settings())
+
+
+@lru_cache(maxsize=1)
+def _read_prices(_when: int, places: tuple[Place, ...]) -> Mapping[str, Sequence[Price]]:
+    return adapters.read_prices(_settings(), places)
+
+
+def _known_prices(now: datetime, places: tuple[Place, ...]) -> tuple[Mapping[str, Sequence[Price]], tuple[str, ...]]:
+    """Refreshed prices, and what was wrong with reading them: then those of the last time count."""
+    try:
+        _PRICES.update(_read_prices(int(now.timestamp() // PRICES_LAST.total_seconds()), places))
+    except Exception as error:
+        # Whatever it is, capacity is looked at; dollars are then counted at the prices that are known.
+        return _PRICES, (f"prices: {type(error).__name__}: {error}",)
+    return _PRICES, ()
 
 
 @cache

@@ -3,13 +3,14 @@
 A look repeats what was lost and harms nothing when it comes twice: an event only makes it come sooner.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from fleet import naming
+from fleet.instances import Price
 from fleet.reserved.assessment import Assessment, assess, vcpus_to_keep
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
@@ -32,10 +33,13 @@ class Look:
     problems: tuple[str, ...] = ()
 
 
-def look(world: World, places: Iterable[Place], now: datetime) -> list[Look]:
-    """Look at every one of ``places``."""
+def look(
+    world: World, places: Iterable[Place], now: datetime, prices: Mapping[str, Sequence[Price]] | None = None
+) -> list[Look]:
+    """Look at every one of ``places``; ``prices`` are refreshed ones by instance type."""
+    known = prices or {}
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        return list(pool.map(lambda place: _look_at(world, place, now), places))
+        return list(pool.map(lambda place: _look_at(world, place, now, known.get(place.instance_type, ())), places))
 
 
 def left_behind(world: World, environment: str, places: Iterable[Place]) -> tuple[str, ...]:
@@ -64,14 +68,14 @@ def _belongs(reservation: Reservation, place: Place | None) -> bool:
     return reached is not None or place.reservation_id == reservation.reservation_id
 
 
-def _look_at(world: World, place: Place, now: datetime) -> Look:
+def _look_at(world: World, place: Place, now: datetime, prices: Sequence[Price]) -> Look:
     try:
         seen = _see(world, place, now)
     except Exception as error:
         # Whatever it is, the other fleets are looked at.
         return Look(place, problems=(_problem(place, error),))
     # What could be seen is said, whatever becomes of the rest.
-    return Look(place, seen.reservations, assess(place, seen, now), _put_in_order(world, place, seen, now))
+    return Look(place, seen.reservations, assess(place, seen, now, prices), _put_in_order(world, place, seen, now))
 
 
 def _put_in_order(world: World, place: Place, seen: Seen, now: datetime) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ class Settings(BaseModel):
 
     environment: str = Field(alias="ENVIRONMENT")
     fleets: Json[tuple[str, ...]] = Field(alias="FLEETS")
+    price_table: str = Field(alias="PRICE_TABLE")
 
 
 def load(environ: Mapping[str, str] = os.environ) -> Settings:

@@ -1,11 +1,11 @@
 """The price table: a few hundred items of text, one for each price."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from botocore.exceptions import ClientError
 
-from fleet.prices.record import PriceRecord, PriceRecordError, from_item, to_item
+from fleet.prices.record import PriceRecord, PriceRecordError, from_item, texts, to_item
 from lambdas.prices.clients import TableClient
 
 _PAGES: Final = 100
@@ -55,8 +55,3 @@ class PriceTable:
         except ClientError as error:
             if error.response.get("Error", {}).get("Code") != "ConditionalCheckFailedException":
                 raise
-
-
-def texts(item: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """An item's fields as they were put."""
-    return {field: str(next(iter(value.values()), "")) for field, value in item.items()}

@@ -31,6 +31,8 @@ def datums(environment: Environment, minute: float) -> dict[str, Datums]:
 
 def _capacity(fleet: Fleet, minute: float) -> Iterator[tuple[metrics.MetricSpec, float]]:
     yield metrics.MISSING_NODES, 0
+    # A scenario's prices are of its own time.
+    yield metrics.STALE_PRICE, 0
     if isinstance(fleet.market, Reservation | CapacityBlock):
         yield metrics.RESERVED_INSTANCES, fleet.market.instances or fleet.nodes
         yield metrics.UNUSED_RESERVED_INSTANCES, 0

@@ -17,6 +17,7 @@ from environments.model import Environment, Fleet, InferenceFleet, Monitoring
 from fleet import naming
 from fleet.capacity import InterfaceType, LaunchPlan
 from stacks.agent_archive import archive
+from stacks.constructs.price_access import agent_price_table
 
 _PACKAGING: Final = archive.ROOT / "agents" / "packaging"
 # The context key of the archive's path: tests, and who deploys to an emulator, say that there is none.
@@ -120,9 +121,15 @@ def agent_configuration(environment: Environment, fleet: Fleet, plan: LaunchPlan
             "source": price.source,
             "as_of": price.as_of,
         },
+        **_price_table(environment, fleet),
         **_gate(fleet, plan),
         **_exporters(environment.monitoring),
     }
+
+
+def _price_table(environment: Environment, fleet: Fleet) -> dict[str, object]:
+    table = agent_price_table(environment, fleet)
+    return {"price_table": table} if table else {}
 
 
 def _gate(fleet: Fleet, plan: LaunchPlan) -> dict[str, object]:

@@ -6,11 +6,17 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 
-def table_by_id(scope: Construct, construct_id: str, removal_policy: RemovalPolicy) -> dynamodb.Table:
-    """A table with the key ``id``, whose items end at their ``expiration`` (unix seconds)."""
+def table_by_id(
+    scope: Construct, construct_id: str, removal_policy: RemovalPolicy, *, table_name: str | None = None
+) -> dynamodb.Table:
+    """A table with the key ``id``, whose items end at their ``expiration`` (unix seconds), if they have one.
+
+    It has a ``table_name`` where others than its own stack read it.
+    """
     return dynamodb.Table(
         scope,
         construct_id,
+        table_name=table_name,
         partition_key=dynamodb.Attribute(name="id", type=dynamodb.AttributeType.STRING),
         time_to_live_attribute="expiration",
         billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,

@@ -11,6 +11,7 @@ from environments.model import Environment, Fleet, TrainingFleet
 from fleet import naming
 from fleet.metrics import NAMESPACE
 from stacks.constructs.container_image import allow_pull
+from stacks.constructs.price_access import allow_node as allow_price
 
 # Batch creates the cluster and chooses its name.
 BATCH_CLUSTERS: Final = "*Batch*"
@@ -45,6 +46,7 @@ class NodeRole(Construct):
         # Training refers to it: as an export, it would keep the fleet in the file for ever.
         CrossStackReferences.of(self.profile).produce(ReferenceStrength.WEAK)
         self._allow_reporting(environment, parameter)
+        allow_price(self.role, environment, fleet)
         self._allow_session_manager()
         self._allow_containers(environment, fleet)
 
