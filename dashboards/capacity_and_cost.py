@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import aws_cloudwatch as cw
 
 from dashboards.alarms import AlarmGroup
+from dashboards.money import PRICE_COLUMNS, price_text, stale_prices
 from dashboards.widgets import Row, Shape, alarm_status, graph, log_table, numbers, row, rows_of, series, total
 from environments.model import Environment
 from fleet import metrics, naming
@@ -18,6 +19,7 @@ def rows(environment: Environment, specs: Mapping[str, Sequence[Spec]], alarms: 
     name = environment.name
     fleets = [fleet.name for fleet in environment.fleets]
     return [
+        row(price_text(environment)),
         row(
             numbers("Paid now, dollars an hour", [total(metrics.COST_USD_PER_HOUR, name, fleets, label="paid")]),
             numbers("Wasted now, dollars an hour", [total(metrics.WASTED_USD_PER_HOUR, name, fleets, label="wasted")]),
@@ -37,13 +39,13 @@ def rows(environment: Environment, specs: Mapping[str, Sequence[Spec]], alarms: 
                 stacked=True,
             ),
         ),
-        *_capacity(name, specs, alarms),
+        *_capacity(environment, specs, alarms),
         *rows_of(3, [_cores(name, fleet) for fleet in fleets]),
         row(
             log_table(
                 "Dollars wasted an hour and node, by the job with most of its cores",
                 naming.node_log_group(name),
-                "stats avg(cost_usd_per_hour) as paid, avg(wasted_usd_per_hour) as wasted "
+                f"stats avg(cost_usd_per_hour) as paid, avg(wasted_usd_per_hour) as wasted, {PRICE_COLUMNS} "
                 "by owner, fleet, job, job_name",
                 "sort wasted desc",
                 "limit 20",
@@ -52,8 +54,9 @@ def rows(environment: Environment, specs: Mapping[str, Sequence[Spec]], alarms: 
     ]
 
 
-def _capacity(environment: str, specs: Mapping[str, Sequence[Spec]], alarms: Mapping[str, AlarmGroup]) -> list[Row]:
+def _capacity(named: Environment, specs: Mapping[str, Sequence[Spec]], alarms: Mapping[str, AlarmGroup]) -> list[Row]:
     """What the capacity watch says. A fleet has a graph when it has the alarm: else nobody measures it."""
+    environment = named.name
     of = {fleet: {spec.key: spec for spec in own if isinstance(spec, AlarmSpec)} for fleet, own in specs.items()}
     reserved = [fleet for fleet, own in of.items() if "ReservationUnused" in own]
     blocks = {fleet: own["CapacityBlockEndingSoon"] for fleet, own in of.items() if "CapacityBlockEndingSoon" in own}
@@ -63,6 +66,7 @@ def _capacity(environment: str, specs: Mapping[str, Sequence[Spec]], alarms: Map
         return [series(spec, "Maximum", environment, fleet) for fleet in fleets]
 
     shapes = [
+        stale_prices(named),
         graph("Nodes that EC2 shows", Unit.COUNT, lines(metrics.PRESENT_NODES, list(of))),
         graph("Missing nodes", Unit.COUNT, lines(metrics.MISSING_NODES, list(of))),
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from dashboards.alarms import AlarmGroup
+from dashboards.money import PRICE_COLUMNS, price_text
 from dashboards.widgets import GRAPH_HEIGHT, Row, alarm_status, graph, log_table, numbers, row, series, text, total
 from environments.model import Environment
 from fleet import metrics, naming
@@ -46,6 +47,7 @@ def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
                 [series(metrics.EXECUTIONS_COMPLETED, "Sum", name, f) for f in fleets],
             ),
         ),
+        row(price_text(environment)),
         row(
             numbers(
                 "Dollars an hour",
@@ -67,7 +69,8 @@ def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
                 "Worst nodes, by dollars wasted",
                 naming.node_log_group(name),
                 "stats avg(wasted_usd_per_hour) as wasted, avg(tensor_engine_utilization) as tensor_engine, "
-                "avg(neuron_core_utilization) as core, latest(state) as last_state by fleet, node, job, owner",
+                f"avg(neuron_core_utilization) as core, latest(state) as last_state, {PRICE_COLUMNS} "
+                "by fleet, node, job, owner",
                 "sort wasted desc",
                 "limit 20",
             )

@@ -54,9 +54,12 @@ def basis(price: Priced | None, today: date) -> str:
     return f"{price.kind}, {price.as_of} ({source(price)}){f', STALE: {old}' if old else ''}"
 
 
-def rate(price: Priced, today: date) -> str:
-    """A node-hour with its basis: ``$21.50 per node-hour, on-demand, AWS API, as of 2026-10-03``."""
-    old = staleness(price, today)
+def rate(price: Priced, today: date | None) -> str:
+    """A node-hour with its basis: ``$21.50 per node-hour, on-demand, AWS API, as of 2026-10-03``.
+
+    ``today`` is None where it is written on one day and read on others.
+    """
+    old = staleness(price, today) if today else None
     text = f"${amount(price.usd_per_hour)} per node-hour, {price.kind}, {source(price)}, as of {price.as_of}"
     return f"{text}, STALE: {old}" if old else text
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Final
 
+from fleet.prices.wording import amount, rate
 from lambdas.pager.model import CapacityEvent, SeenReservation
 
 WORDS_SHOWN: Final = 600
@@ -16,6 +17,7 @@ _BREACHES: Final[Mapping[str, Callable[[CapacityEvent], bool]]] = {
     "ReservationUnused": lambda event: bool(event.unused),
 }
 SPOT_INTERRUPTION: Final = "SpotInterruption"
+PRICE_STALE: Final = "PriceStale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ def collect(events: Iterable[CapacityEvent], alarm_key: str) -> Capacity | None:
         # Of all looks: the one that the warning caused may be the only one that names the instances.
         telling = _telling([event for event in every if event.interrupted] or newest_first)
         return Capacity(newest_first[0], telling.reason, telling.action)
+    if alarm_key == PRICE_STALE:
+        return Capacity(newest_first[0], _price_words(newest_first[0]))
     breaches = _BREACHES.get(alarm_key)
     if breaches is None:
         return Capacity(newest_first[0])
@@ -54,6 +58,12 @@ def collect(events: Iterable[CapacityEvent], alarm_key: str) -> Capacity | None:
     telling = _telling(lasting or newest_first[:1])
     began = lasting[-1].minute if lasting else None
     return Capacity(newest_first[0], telling.reason, telling.action, began, _usd(lasting))
+
+
+def _price_words(event: CapacityEvent) -> str | None:
+    if event.price is None or event.price_stale is None:
+        return event.price_stale
+    return rate(event.price, event.minute.date())
 
 
 def _telling(newest_first: Sequence[CapacityEvent]) -> CapacityEvent:
@@ -99,14 +109,13 @@ def money(capacity: Capacity) -> str | None:
         return None
     if seen.unused_usd_per_hour is None:
         return f"{seen.unused} instances unused, at a price that is not known"
-    text = f"${seen.unused_usd_per_hour:,.2f} an hour unused"
+    text = f"${amount(seen.unused_usd_per_hour)} an hour unused"
     if capacity.usd_since is not None and capacity.began is not None:
-        text += f", ${capacity.usd_since:,.2f} since {capacity.began.astimezone(UTC):%Y-%m-%d %H:%M UTC}"
-    if seen.price is None:
-        return text
-    price = seen.price
-    source = price.source.partition(" (")[0]
-    return f"{text} (${price.usd_per_hour:,.2f} per node-hour, {price.kind}, {source}, as of {price.as_of})"
+        text += f", ${amount(capacity.usd_since)} since {capacity.began.astimezone(UTC):%Y-%m-%d %H:%M UTC}"
+    if seen.price:
+        return f"{text} ({rate(seen.price, seen.minute.date())})"
+    # Instances of several types lie idle, each at its own price.
+    return f"{text} ({seen.market or 'published'} prices of several types, counted on {seen.minute:%Y-%m-%d})"
 
 
 def reservations(capacity: Capacity | None) -> list[str]:

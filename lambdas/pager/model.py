@@ -154,6 +154,8 @@ class CapacityEvent(_In):
     market: str | None = None
     reservations: tuple[SeenReservation, ...] = ()
     price: Price | None = None
+    price_stale: str | None = None
+    """Why the fleet's price is not to be relied on."""
     unused_usd_per_hour: float | None = None
     interrupted: tuple[str, ...] = ()
     """Instances that EC2 said lately that it takes back; ``reason`` names them."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from fleet import naming
 from fleet.hardware_errors import Action
+from fleet.prices.wording import UNKNOWN, amount, rate
 from lambdas.pager import capacity as capacity_wording
 from lambdas.pager.capacity import Capacity
 from lambdas.pager.evidence import Evidence, Node
@@ -103,14 +104,10 @@ def money(page: Page) -> str | None:
     if evidence is None or evidence.usd_per_hour is None:
         return None
     # What a node does that nobody sees may be good work, so its dollars are not called wasted.
-    text = f"${evidence.usd_per_hour:,.2f} an hour {'unwatched' if evidence.is_unwatched else 'wasted'}"
+    text = f"${amount(evidence.usd_per_hour)} an hour {'unwatched' if evidence.is_unwatched else 'wasted'}"
     if evidence.usd_since is not None and evidence.began is not None:
-        text += f", ${evidence.usd_since:,.2f} since {clock(evidence.began)}"
-    if price := evidence.price:
-        # How the source came by the price is for the log event; a page names the source.
-        source = price.source.partition(" (")[0]
-        text += f" (${price.usd_per_hour:,.2f} per node-hour, {price.kind}, {source}, as of {price.as_of})"
-    return text
+        text += f", ${amount(evidence.usd_since)} since {clock(evidence.began)}"
+    return f"{text} ({rate(evidence.price, page.change.changed_at.date()) if evidence.price else UNKNOWN})"
 
 
 def numbers(page: Page) -> str | None:
@@ -129,17 +126,23 @@ def node_lines(page: Page) -> Iterator[str]:
     """One line for each of the worst nodes, then how many more there are."""
     nodes = page.evidence.nodes if page.evidence else ()
     for node in nodes[:NODES_SHOWN]:
-        yield _node_line(node)
+        yield _node_line(page, node)
     if len(nodes) > NODES_SHOWN:
         yield f"and {len(nodes) - NODES_SHOWN} more"
 
 
-def _node_line(node: Node) -> str:
+def _own_price(page: Page, node: Node) -> str:
+    told, own = page.evidence.price if page.evidence else None, node.last.price
+    return "" if own is None or own == told else f" ({rate(own, page.change.changed_at.date())})"
+
+
+def _node_line(page: Page, node: Node) -> str:
     facts = [node.last.instance_type] if node.last.instance_type else []
     if not node.is_silent:
         facts += _utilization(node)
     if node.usd_per_hour is not None:
-        facts.append(f"${node.usd_per_hour:,.2f}/h")
+        # Its price stands in the line of the dollars, by kind and date, or in its own where it is another one.
+        facts.append(f"${amount(node.usd_per_hour)}/h{_own_price(page, node)}")
     facts += _errors(node)
     text = f"{node.last.node}: {', '.join([*facts, _timeline(node)])}"
     return f"{text} ({node.last.state_reason[:REASON_SHOWN]})" if node.is_silent and node.last.state_reason else text

@@ -40,11 +40,12 @@ NODE_EVENT_FIELDS = {
     "schema", "environment", "fleet", "node", "instance_type", "availability_zone", "job", "job_name", "owner", "state",
     "state_reason", "seq", "boot_id", "minute", "tensor_engine_utilization", "neuron_core_utilization",
     "hbm_used_percent", "executions_completed", "execution_errors", "cost_usd_per_hour", "wasted_usd_per_hour",
+    "price", "kind", "as_of",
 }  # fmt: skip
 CAPACITY_EVENT_FIELDS = {
     "schema", "kind", "environment", "fleet", "minute", "owner", "instance_type", "market", "wanted", "reserved",
     "used", "unused", "missing", "present", "reason", "action", "reservations", "price", "unused_usd_per_hour",
-    "ends_at", "interrupted",
+    "ends_at", "interrupted", "price_stale",
 }  # fmt: skip
 # What the watch publishes in every minute in which AWS answers.
 GAUGES_OF_THE_WATCH = {
@@ -293,9 +294,9 @@ def test_the_operator_sees_alarms_first() -> None:
     assert (first["type"], second["type"]) == ("alarm", "alarm")
     # A fleet that trains has six pages, an endpoint three for its nodes and three of its balancer; undelivered pages.
     assert len(first["properties"]["alarms"]) == 6 + 6 + (3 + 3) + 1
-    # Nodes: 6 for a fleet that trains, 8 for an endpoint. Capacity: 2 for a reservation, 4 for a block, 1 on demand.
-    # The engine and the watch: 3 each. The precompile pipeline: 2.
-    assert len(second["properties"]["alarms"]) == (6 + 2) + (6 + 4) + (8 + 1) + 2 * 3 + 2
+    # Nodes: 5 for a fleet that trains, 6 for an endpoint. Capacity: 3 for a reservation, 5 for a block, 2 on demand.
+    # The engine and the watch: 3 each; the prices: 2.
+    assert len(second["properties"]["alarms"]) == (5 + 3) + (5 + 5) + (6 + 2) + 2 * 3 + 2
 
 
 def test_what_the_alarms_of_production_cost_a_month() -> None:
@@ -308,9 +309,8 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
 
     # A fleet on demand that trains: 14 metric alarms over 18 metrics, and the composite: $2.30. A reservation adds
     # ReservationUnused (1 metric): $2.40. A block adds two endings (2 each): $2.80. An endpoint has no JobHang (2) and
-    # Straggler (2), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its balancer: $2.60. The platform: the
-    # pager's queue, 3 for each of the engine and the watch, 2 + 1 for the precompile pipeline.
-    assert cents == {"trn1-pretrain": 240, "trn2-frontier": 280, "inf2-chat": 260, "platform": 100}
+    # Straggler (2), but 3 + 2 + 1 metrics of its balancer: $2.50.
+    assert cents == {"trn1-pretrain": 240, "trn2-frontier": 280, "inf2-chat": 250, "platform": 90}
 
 
 def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:
@@ -335,7 +335,7 @@ def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:
 def test_the_capacity_dashboard_shows_the_states_of_its_alarms() -> None:
     (tiles,) = (w for w in dashboards(watched("prod"))["capacity-and-cost"]["widgets"] if w["type"] == "alarm")
 
-    assert len(tiles["properties"]["alarms"]) == 2 + 4 + 1
+    assert len(tiles["properties"]["alarms"]) == 3 + 5 + 2
 
 
 def test_no_metric_name_is_written_in_the_dashboards_folder() -> None:

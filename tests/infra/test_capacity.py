@@ -158,6 +158,11 @@ def test_these_are_all_the_rights_of_a_training_node() -> None:
         ),
         (pull, f"arn:aws:ecr:{ours}:repository/training", None),
         (
+            "dynamodb:GetItem",
+            f"arn:aws:dynamodb:{ours}:table/neuron-fleet-prod-prices",
+            {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["us-east-2/trn1.32xlarge/on-demand"]}},
+        ),
+        (
             ["logs:CreateLogStream", "logs:PutLogEvents"],
             [f"arn:aws:logs:{ours}:log-group:/neuron-fleet/prod/{group}:*" for group in ("jobs", "nodes")],
             None,

@@ -73,6 +73,7 @@ def own(*fleets: str) -> list[tuple[list[str], list[str], Any]]:
 BATCH = ["batch:DescribeComputeEnvironments", "batch:ListJobs"]
 SCALING = ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
 EC2 = ["ec2:DescribeCapacityReservations", "ec2:DescribeInstances"]
+PRICES = (["dynamodb:BatchGetItem"], ["the price table"], None)
 MEMBERS = ["cloudformation:DescribeStacks", "cloudformation:ListStackResources", "tag:GetResources"]
 
 
@@ -93,6 +94,7 @@ def test_the_watch_may_read_lists_and_touch_only_what_was_reserved_for_its_fleet
             None,
         ),
         (sorted([*BATCH, *SCALING, *EC2, *MEMBERS]), ["*"], None),
+        PRICES,
     ]
 
 
@@ -100,6 +102,7 @@ def test_without_a_reservation_nothing_can_be_changed() -> None:
     assert allowed(templates("dev")[STACK].body) == [
         *own("inf2small", "trn1small"),
         (sorted([*BATCH, *SCALING, *EC2]), ["*"], None),
+        PRICES,
     ]
 
 
@@ -112,6 +115,7 @@ def test_a_named_group_is_listed_and_nothing_is_put_into_it() -> None:
         (["batch:UpdateComputeEnvironment"], ["trn1pretrainBatchNodes"], None),
         (["resource-groups:ListGroupResources"], [GROUP_ARN], None),
         (sorted([*BATCH, *EC2, *MEMBERS]), ["*"], None),
+        PRICES,
     ]
 
 
@@ -232,5 +236,7 @@ def _subject(resource: Any) -> str:
     fleet, found, _ = text.partition("place")
     if found and "parameter" in fleet:
         return f"parameter of {fleet.rpartition(':')[2]}"
+    if text.endswith("-prices"):
+        return "the price table"
     known = ("WatchLogs", "Unhandled", "trn1pretrainBatchNodes")
     return next((name for name in known if name in text), text)

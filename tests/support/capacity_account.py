@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fleet.instances import Price
 from fleet.reserved.observed import Batch, Node, Reservation, ScalingGroup, Stack
 from fleet.reserved.place import Place
 from lambdas.capacity_watch import handler
@@ -33,6 +34,7 @@ class Account:
     joined: list[tuple[str, list[str]]] = field(default_factory=list)
     kept: list[tuple[str, int]] = field(default_factory=list)
     stacks_asked: list[str] = field(default_factory=list)
+    prices: dict[str, tuple[Price, ...]] = field(default_factory=dict)
 
     def world(self) -> World:
         def port(of: Callable[[Place], Any], **more: Any) -> Any:
@@ -45,6 +47,11 @@ class Account:
             groups=port(lambda p: self.scaling[p.fleet]),
             stacks=port(self._stack),
         )
+
+    def read_prices(self, _settings: object, _places: object) -> dict[str, tuple[Price, ...]]:
+        """What the price table holds, by instance type."""
+        self._maybe_fail("prices")
+        return self.prices
 
     def _reservations(self, of: Place) -> tuple[Reservation, ...]:
         self._maybe_fail(f"see {of.fleet}")

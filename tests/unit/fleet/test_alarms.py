@@ -88,6 +88,7 @@ def test_a_training_fleet_has_the_contracted_alarms() -> None:
         "CompileFailing",
         "SpoolGrowing",
         "CapacityMissing",
+        "PriceStale",
         "ReservationUnused",
         "FleetSilent",
     }

@@ -34,12 +34,12 @@ def alarm(
 @pytest.mark.parametrize(
     ("market", "keys"),
     [
-        (MarketKind.ON_DEMAND, ["CapacityMissing"]),
-        (MarketKind.SPOT, ["CapacityMissing", "SpotInterruption"]),
-        (MarketKind.RESERVATION, ["CapacityMissing", "ReservationUnused"]),
+        (MarketKind.ON_DEMAND, ["CapacityMissing", "PriceStale"]),
+        (MarketKind.SPOT, ["CapacityMissing", "PriceStale", "SpotInterruption"]),
+        (MarketKind.RESERVATION, ["CapacityMissing", "PriceStale", "ReservationUnused"]),
         (
             MarketKind.CAPACITY_BLOCK,
-            ["CapacityMissing", "ReservationUnused", "CapacityBlockEnding", "CapacityBlockEndingSoon"],
+            ["CapacityMissing", "PriceStale", "ReservationUnused", "CapacityBlockEnding", "CapacityBlockEndingSoon"],
         ),
     ],
 )
@@ -65,7 +65,14 @@ def test_an_alarm_keeps_its_state_for_what_only_the_watch_can_say_each_minute() 
     }
 
     assert kept == KEYS - {"SpotInterruption"}
-    assert len(gauges) == 7
+    assert len(gauges) == 8
+
+
+def test_a_stale_price_is_a_ticket_and_one_bad_read_of_the_table_is_none() -> None:
+    spec = alarm("PriceStale", MarketKind.ON_DEMAND)
+
+    assert states(spec, [{"StalePrice": 1}] * 15, before=OK)[-2:] == [OK, ALARM]
+    assert states(spec, [*[{"StalePrice": 1}] * 14, {"StalePrice": 0}], before=OK)[-1] is OK
 
 
 def test_a_missing_node_is_a_ticket_after_three_minutes() -> None:

@@ -12,6 +12,7 @@ from tests.unit.fleet.test_capacity_alarms import settings
 ALARM, OK = State.ALARM, State.OK
 SILENCE: Minute = {}
 WATCH = {"CapacityWatchProblems", "CapacityWatchSilent", "CapacityWatchUnhandled"}
+PRICES = {"PriceRefreshProblems", "PriceRefreshUnhandled"}
 ENGINE = {"CapacityBlockEngineProblems", "CapacityBlockEngineSilent", "CapacityBlockEngineUnhandled"}
 
 
@@ -21,10 +22,9 @@ def alarm(key: str) -> AlarmSpec:
 
 
 def test_the_engine_is_watched_where_there_is_one() -> None:
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=False)} == {"PagerUndelivered"} | WATCH
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True)} == {
-        "PagerUndelivered"
-    } | WATCH | ENGINE
+    always = {"PagerUndelivered"} | WATCH | PRICES
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=False)} == always
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True)} == always | ENGINE
 
 
 def test_the_pager_knows_every_platform_alarm_by_its_key() -> None:
@@ -57,6 +57,13 @@ def test_a_count_of_problems_is_no_silence() -> None:
     assert last_state(alarm("CapacityWatchSilent"), (30, {"CapacityWatchProblems": 4})) is OK
 
 
+def test_what_a_refresh_said_lasts_until_the_next_one_speaks() -> None:
+    spec = alarm("PriceRefreshProblems")
+
+    assert last_state(spec, (1, {"PriceProblems": 2}), (24 * 60, SILENCE), before=OK) is ALARM
+    assert last_state(spec, (1, {"PriceProblems": 2}), (60, SILENCE), (1, {"PriceProblems": 0}), before=OK) is OK
+
+
 def test_a_letter_that_lies_in_the_queue_stays_an_alarm_when_the_queue_is_reported_no_more() -> None:
     spec = alarm("CapacityBlockEngineUnhandled")
     letter: Minute = {"ApproximateNumberOfMessagesVisible": 1}
@@ -79,6 +86,7 @@ def test_undelivered_pages_page_and_go_past_the_pager_too() -> None:
         ("PagerUndelivered", "pager"),
         ("CapacityBlockEngineUnhandled", "capacity-blocks"),
         ("CapacityWatchUnhandled", "capacity-watch"),
+        ("PriceRefreshUnhandled", "prices"),
     ],
 )
 def test_each_queue_is_watched_by_its_own_name(key: str, function: str) -> None:

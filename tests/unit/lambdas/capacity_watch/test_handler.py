@@ -11,6 +11,7 @@ from botocore.config import Config
 
 from fleet import metrics
 from fleet.fleet_spec import MarketKind
+from fleet.instances import Price, PriceKind
 from fleet.metrics import Publisher
 from fleet.reserved.observed import Activity, Stack
 from fleet.reserved.place import Place
@@ -100,6 +101,7 @@ def test_an_event_has_the_shape_that_others_read() -> None:
                         {"Name": "UnusedReservedInstances", "Unit": "Count"},
                         {"Name": "UnusedReservationUsdPerHour", "Unit": "None"},
                         {"Name": "MissingNodes", "Unit": "Count"},
+                        {"Name": "StalePrice", "Unit": "Count"},
                         {"Name": "PresentNodes", "Unit": "Count"},
                         {"Name": "CapacityBlockMinutesLeft", "Unit": "Count"},
                     ],
@@ -112,6 +114,7 @@ def test_an_event_has_the_shape_that_others_read() -> None:
         "UnusedReservedInstances": 2,
         "UnusedReservationUsdPerHour": 71.5216,
         "MissingNodes": 0,
+        "StalePrice": 0,
         "PresentNodes": 6,
         "CapacityBlockMinutesLeft": 2966,
         "schema": 1,
@@ -293,3 +296,47 @@ def test_the_clock_is_utc() -> None:
     assert events.event(service.look(Account().world(), (place(),), local)[0], local)["minute"] == (  # type: ignore[index]  # it was seen
         "2026-11-21T10:03:00Z"
     )
+
+
+FRESH = Price(PriceKind.CAPACITY_BLOCK, 40.0, "us-east-2", "2026-11-21", "EC2 Capacity Block offers", "x")
+
+
+def priced(deploy: Deploy, account: Account, **changes: Any) -> dict[str, Any]:
+    held = (block(available=2),)
+    account.held, account.running = {"pretrain": held}, {"pretrain": nodes(6, "cr-1")}
+    deployed = deploy(account, replace(block_place(), **changes))
+    deployed.invoke()
+    return deployed.capacity["pretrain"]
+
+
+def test_dollars_are_counted_at_the_refreshed_price(deploy: Deploy) -> None:
+    event = priced(deploy, Account(prices={"trn2.48xlarge": (FRESH,)}))
+
+    assert event["price"] == {
+        "usd_per_hour": 40.0, "kind": "capacity-block", "source": "EC2 Capacity Block offers", "as_of": "2026-11-21",
+    }  # fmt: skip
+    assert (event["UnusedReservationUsdPerHour"], event["StalePrice"]) == (80.0, 0)
+
+
+def test_a_negotiated_rate_goes_before_the_refreshed_price_and_grows_old_too(deploy: Deploy) -> None:
+    agreed = replace(FRESH, kind=PriceKind.NEGOTIATED, usd_per_hour=30.0, source="EDP", as_of="2025-11-01")
+    event = priced(deploy, Account(prices={"trn2.48xlarge": (FRESH,)}), price=agreed)
+
+    assert (event["price"]["usd_per_hour"], event["StalePrice"]) == (30.0, 1)
+    assert event["price_stale"] == "385 days old, limit 366"
+
+
+def test_a_table_that_does_not_answer_is_a_problem_and_the_known_price_counts(deploy: Deploy) -> None:
+    account = Account(broken={"prices": TimeoutError("DynamoDB")})
+    event = priced(deploy, account)
+
+    assert (event["price"]["usd_per_hour"], event["StalePrice"]) == (35.7608, 0)
+
+
+def test_a_market_without_a_price_is_stale_and_costs_nothing_that_is_written(deploy: Deploy) -> None:
+    deployed = deploy(Account(running={"pretrain": nodes(2)}), on_demand(instance_type="trn2.48xlarge"))
+    deployed.invoke()
+    (event,) = deployed.capacity.values()
+
+    assert (event["StalePrice"], event["price_stale"]) == (1, "no price is known")
+    assert "price" not in event

@@ -117,13 +117,32 @@ def test_unused_instances_without_a_price_are_still_counted() -> None:
     assert "*Money:* 3 instances unused, at a price that is not known" in text(ticket(event, key="ReservationUnused"))
 
 
-def test_unused_instances_of_several_prices_have_dollars_and_name_no_price() -> None:
+def test_a_stale_price_is_named_with_its_age() -> None:
+    price = {"usd_per_hour": 2.15, "kind": "spot", "source": "AWS API", "as_of": "2026-10-03"}
+    old = capacity_event(1, missing=0, price=price, price_stale="49 days old, limit 3", reason="something else")
+
+    told = text(ticket(old, key="PriceStale"))
+
+    assert "*Why:* $2.15 per node-hour, spot, AWS API, as of 2026-10-03, STALE: 49 days old, limit 3" in told
+
+
+def test_a_price_that_nobody_knows_is_named_so() -> None:
+    event = capacity_event(1, missing=0, price_stale="no price is known")
+    del event["price"]
+
+    assert "*Why:* no price is known" in text(ticket(event, key="PriceStale"))
+
+
+def test_unused_instances_of_several_prices_say_so() -> None:
     event = capacity_event(1, used=10, unused=6, unused_usd_per_hour=48.375)
     del event["price"]
 
     told = text(ticket(event, key="ReservationUnused"))
 
-    assert "*Money:* $48.38 an hour unused, $0.81 since 2026-11-21 03:40 UTC\n" in told
+    assert (
+        "*Money:* $48.38 an hour unused, $0.81 since 2026-11-21 03:40 UTC (reservation prices of several types, counted on "
+        in told
+    )
 
 
 def test_a_minute_that_was_written_twice_costs_once() -> None:

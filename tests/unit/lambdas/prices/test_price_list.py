@@ -7,6 +7,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.config import Config
 
 from lambdas.prices.ports import Reading
@@ -165,7 +166,7 @@ def test_sagemaker_is_asked_for_inf2_alone_and_by_its_own_name() -> None:
     assert [each["ServiceCode"] for each in pricing.asked] == ["AmazonSageMaker"]
 
 
-def client(answers: list[tuple[int, dict[str, Any]]]) -> Any:
+def client(answers: list[tuple[int, Any]]) -> Any:
     """boto3's own client whose answers come from here: retries and errors are botocore's."""
     made = boto3.session.Session().client(
         "pricing",
@@ -177,8 +178,7 @@ def client(answers: list[tuple[int, dict[str, Any]]]) -> Any:
 
     def answer(request: Any, **_: Any) -> AWSResponse:
         status, body = answers.pop(0)
-        headers = {"content-type": "application/x-amz-json-1.1"}
-        response = AWSResponse(request.url, status, headers, None)
+        response: Any = AWSResponse(request.url, status, HTTPHeaders(), None)
         response._content = json.dumps(body).encode()
         return response
 
@@ -186,7 +186,7 @@ def client(answers: list[tuple[int, dict[str, Any]]]) -> Any:
     return made
 
 
-THROTTLED = (400, {"__type": "ThrottlingException", "message": "Rate exceeded"})
+THROTTLED: tuple[int, Any] = (400, {"__type": "ThrottlingException", "message": "Rate exceeded"})
 
 
 @pytest.fixture
@@ -196,7 +196,11 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_waiting")
 def test_throttling_is_waited_out() -> None:
-    answers = [THROTTLED, THROTTLED, (200, {"FormatVersion": "aws_v1", "PriceList": [product(TRN1, "21.5")]})]
+    answers: list[tuple[int, Any]] = [
+        THROTTLED,
+        THROTTLED,
+        (200, {"FormatVersion": "aws_v1", "PriceList": [product(TRN1, "21.5")]}),
+    ]
     (record,) = OnDemand(client(answers)).read(question(TRN1)).found
 
     assert record.price.usd_per_hour == 21.5

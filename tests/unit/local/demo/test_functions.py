@@ -20,9 +20,14 @@ def test_every_fleet_has_its_capacity_and_both_functions_have_looked() -> None:
         dimensions = datum["dimensions"]
         assert isinstance(dimensions, dict)
         fleets.setdefault(dimensions["Fleet"], {})[str(datum["name"])] = datum["values"]
-    idle = {"MissingNodes": [0.0], "UnusedReservedInstances": [0.0], "UnusedReservationUsdPerHour": [0.0]}
+    idle = {
+        "MissingNodes": [0.0],
+        "StalePrice": [0.0],
+        "UnusedReservedInstances": [0.0],
+        "UnusedReservationUsdPerHour": [0.0],
+    }
     assert fleets == {
         "trn1-pretrain": {**idle, "ReservedInstances": [4.0]},
         "trn2-frontier": {**idle, "ReservedInstances": [2.0], "CapacityBlockMinutesLeft": [1000.0]},
-        "inf2-chat": {"MissingNodes": [0.0]},
+        "inf2-chat": {"MissingNodes": [0.0], "StalePrice": [0.0]},
     }
