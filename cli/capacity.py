@@ -11,9 +11,11 @@ from rich.table import Table
 
 from cli import block_engine
 from cli.answers import CONSOLE, refuse
+from cli.plan.figures import today
 from environments import loader
 from environments.model import Environment, TrainingFleet
 from fleet.blocks.offering import Offering, Search
+from fleet.prices.wording import amount
 
 app = typer.Typer(help="Capacity Blocks: search, request, approve, reject, list.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="The environment, such as prod.")]
@@ -130,9 +132,15 @@ def _confirm(environment: Environment, request_id: str) -> None:
     offer = found[0]["offering"]
     typer.confirm(
         f"Buy {offer['instances']} x {offer['instance_type']} for {found[0]['fleet']} from {offer['start']} to "
-        f"{offer['end']} for ${offer['fee_usd']:,.2f}? It cannot be cancelled",
+        f"{offer['end']} for ${amount(offer['fee_usd'])} (Capacity Block fee, as offered {_asked_on(found[0])})? "
+        "It cannot be cancelled",
         abort=True,
     )
+
+
+def _asked_on(request: dict[str, Any]) -> str:
+    """The day of the offer."""
+    return str(request.get("requested_at", "on a day that is not known"))[:10]
 
 
 def _ask(
@@ -148,10 +156,11 @@ def _show(requests: list[Any], as_json: bool) -> None:
     if as_json:
         _print_json(requests)
         return
-    table = Table("request", "fleet", "status", "block", "start", "end", "fee", "asked by", "approved by", "why")
+    columns = ("request", "fleet", "status", "block", "start", "end", "Capacity Block fee", "asked by", "approved by")
+    table = Table(*columns, "why")
     for each in requests:
         offer = each["offering"]
-        fee = "not known" if each["is_adopted"] else f"${offer['fee_usd']:,.2f}"
+        fee = "not known" if each["is_adopted"] else f"${amount(offer['fee_usd'])}, {_asked_on(each)}"
         people = (each["requested_by"], each["approved_by"] or "", each["reason"] or "")
         block = each["reservation_id"] or offer["offering_id"]
         table.add_row(
@@ -161,10 +170,10 @@ def _show(requests: list[Any], as_json: bool) -> None:
 
 
 def _offers(offers: list[Offering]) -> Table:
-    table = Table(*_COLUMNS)
+    table = Table(*_COLUMNS, title=f"Capacity Block fees as EC2 offers them, {today()}")
     for each in offers:
         times = (f"{moment:%Y-%m-%d %H:%M}" for moment in (each.start, each.end))
-        money = (f"${each.fee_usd:,.2f}", f"{each.usd_per_instance_hour:.2f}", f"{each.usd_per_core_hour:.4f}")
+        money = (f"${amount(each.fee_usd)}", amount(each.usd_per_instance_hour), f"{each.usd_per_core_hour:.4f}")
         table.add_row(each.offering_id, str(each.instances), each.availability_zone, *times, *money)
     return table
 

@@ -116,6 +116,11 @@ class EmulatorControl:
         """Set one of EC2's quotas, such as L-2C3B7624."""
         self._call("/_local/quotas", {"region": region, "code": code, "value": vcpus}, _QUICK_SECONDS)
 
+    def put_price(self, region: str, instance_type: str, kind: str, usd_per_hour: float) -> None:
+        """Have AWS's price lists say this; 0 is what they say of what is not sold."""
+        body = {"region": region, "instance_type": instance_type, "kind": kind, "usd_per_hour": usd_per_hour}
+        self._call("/_local/prices", body, _QUICK_SECONDS)
+
     def put_compute_environment(self, region: str, name: str, status: str, reason: str) -> None:
         """Make a Batch compute environment of a stack VALID or INVALID; ``name`` may be its ARN."""
         body = {"region": region, "name": name, "status": status, "reason": reason}

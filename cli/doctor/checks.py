@@ -10,9 +10,11 @@ from cli.doctor.limits import addresses, quotas
 from cli.doctor.places import offering, zones
 from cli.doctor.reserved import reservation
 from cli.doctor.visit import Entry, Visit
+from cli.prices.table import newest
 from fleet.diagnostics import Diagnostic
 from fleet.preflight.prices import diagnose_price
 from fleet.preflight.stacks import diagnose_stacks
+from fleet.prices import price_of
 
 
 def deployed(visit: Visit) -> Iterator[Diagnostic]:
@@ -22,8 +24,9 @@ def deployed(visit: Visit) -> Iterator[Diagnostic]:
 
 
 def price(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:
-    """The price in the catalogue; nobody is asked."""
-    return diagnose_price(entry.spec, entry.plan.price, visit.now.date())
+    """The newest price that is known: the fleet's own, one that AWS was asked for, or the embedded one."""
+    spec = newest(visit.account, visit.environment.name, entry.spec)
+    return diagnose_price(spec, price_of(spec), visit.now.date())
 
 
 OF_ENVIRONMENT: Final[Mapping[str, Callable[[Visit], Iterable[Diagnostic]]]] = {

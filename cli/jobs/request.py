@@ -13,6 +13,7 @@ from cli.jobs.answers import environment_of
 from cli.jobs.job_file import JobFile
 from cli.jobs.looking import block_of, image_exists, place_of, planned_block
 from cli.jobs.model import pace_of, shape_of, training_of
+from cli.prices.reading import newest
 from environments import loader
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment, InferenceFleet
@@ -97,6 +98,7 @@ class _Judge:
         standing = self._standing(planned_block(self._fleet), None)
         if not offline:
             account = Account(self._environment.region)
+            self._spec = newest(account, self._environment.name, self._spec)
             place = place_of(account, self._environment, self._fleet.name)
             block = block_of(account, self._environment, self._fleet)
             standing = self._standing(block, image_exists(account, self._job.image))

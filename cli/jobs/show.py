@@ -12,12 +12,14 @@ from cli.jobs.account import Account
 from cli.jobs.answers import Name, Wanted, answering, as_json
 from cli.jobs.finding import Found, every, find, nodes_of
 from cli.jobs.pace import pace_of
-from cli.plan.figures import dollars, priced
+from cli.plan.figures import dollars, priced, today
+from cli.prices.reading import newest
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment
-from fleet.instances import Price, instance_type
+from fleet.instances import Price
 from fleet.jobs.progress import Money, NodeRun, Pace, money
-from fleet.prices import price_for
+from fleet.prices import price_of
+from fleet.prices.age import staleness
 
 
 def list_(
@@ -51,8 +53,8 @@ def show(
         found = find(account, named, job)
         nodes = nodes_of(account, found)
         pace = pace_of(account, named.name, found, now)
-    spec = fleet_spec(named, found.fleet)
-    price = price_for(instance_type(spec.instance_type), spec.region, spec.market)
+        spec = newest(account, named.name, fleet_spec(named, found.fleet))
+    price = price_of(spec)
     costs = money(found.job, spec, nodes, pace, price, found.stopped or now)
     if json_:
         as_json(_content(found, nodes, pace, costs, price, now))
@@ -92,7 +94,7 @@ def _content(
         "usd_so_far": costs.usd_so_far,
         "hours_to_come": left and left.hours,
         "usd_to_come": left and left.usd,
-        "price": price and asdict(price),
+        "price": price and {**asdict(price), "stale": staleness(price, today())},
     }
 
 
@@ -121,7 +123,9 @@ def _print(  # noqa: PLR0913, PLR0917 - all that is told
     _say(f"tensor engines: {_known(pace.tensor_engine_percent, '.0f')} %")
     _say(f"so far: ${dollars(costs.usd_so_far)} for {costs.node_minutes} node-minutes; {priced(price)}")
     if costs.to_come is not None and not found.is_over:
-        _say(f"to come: {costs.to_come.hours:,.1f} h, ${dollars(costs.to_come.usd)}, at the pace of now")
+        _say(
+            f"to come: {costs.to_come.hours:,.1f} h, ${dollars(costs.to_come.usd)}, at the pace of now; {priced(price)}"
+        )
 
 
 def _say(line: str) -> None:

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from cli.answers import CONSOLE, refuse
+from cli.plan.figures import dollars, today
 from fleet.planning.breakeven import COST_FACTORS, SAVING_FACTORS, Breakeven, Migration
 from fleet.planning.breakeven import breakeven as work_out
 from fleet.planning.money import PlanError
@@ -37,14 +38,14 @@ def breakeven(
 
 def _show(asked: Migration, answer: Breakeven, run: str) -> None:
     CONSOLE.print(
-        f"${answer.saving_usd_per_run:,.2f} saved per {run} ({answer.saving_percent:.1f} %), "
-        f"${answer.saving_usd_per_year:,.2f} a year at {asked.runs_per_month:g} a month.",
+        f"${dollars(answer.saving_usd_per_run)} saved per {run} ({answer.saving_percent:.1f} %), "
+        f"${dollars(answer.saving_usd_per_year)} a year at {asked.runs_per_month:g} a month.",
         markup=False,
         soft_wrap=True,
     )
     point = answer.answer
     CONSOLE.print(
-        f"${asked.usd:,.2f} is paid for after {point.exact_runs:.2f} of them: with number {point.runs}, "
+        f"${dollars(asked.usd)} is paid for after {point.exact_runs:.2f} of them: with number {point.runs}, "
         f"in {point.months:.1f} months.",
         soft_wrap=True,
     )
@@ -53,5 +54,6 @@ def _show(asked: Migration, answer: Breakeven, run: str) -> None:
     )
     for cost in COST_FACTORS:
         row = [each for each in answer.sensitivity if each.cost_factor == cost]
-        table.add_row(f"${asked.usd * cost:,.0f}", *(f"{each.months:.1f} / {each.runs}" for each in row))
+        table.add_row(f"${dollars(asked.usd * cost)}", *(f"{each.months:.1f} / {each.runs}" for each in row))
     CONSOLE.print(table)
+    CONSOLE.print(f"All dollars: as given, {today()}.", soft_wrap=True)

@@ -12,6 +12,7 @@ from rich.table import Table
 from cli.answers import CONSOLE, refuse
 from cli.plan.figures import dollars
 from cli.plan.option_text import read_options
+from cli.prices.reading import PRICES_HELP, of_environment
 from fleet.planning.compare import Comparison, Outcome, Target
 from fleet.planning.compare import compare as work_out
 from fleet.planning.document_prices import DOCUMENTS, document_prices
@@ -31,16 +32,13 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
     unit: Annotated[str, typer.Option(help="What throughput counts.")] = "tokens",
     month_hours: Annotated[float, typer.Option(help="Hours of a month: 730, or 720 for 30 days.")] = 730,
     region: Annotated[str, typer.Option(help="Of catalogue prices.")] = "us-east-2",
-    document: Annotated[
-        str | None, typer.Option(help=f"Prices of a source document beside today's: {', '.join(DOCUMENTS)}.")
-    ] = None,
+    prices: Annotated[str | None, typer.Option(help=PRICES_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare options by what they cost."""
     target = Target(units, rate, month_hours)
     try:
-        prices = None if document is None else document_prices(document)
-        answer = work_out(read_options(option, region, prices), target)
+        answer = work_out(read_options(option, region, of_environment(prices)), target)
     except PlanError as error:
         refuse(error)
     if as_json:

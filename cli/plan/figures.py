@@ -1,13 +1,18 @@
 """How plans write dollars, and where a dollar comes from."""
 
+from datetime import UTC, date, datetime
+
 from fleet.instances import Price
+from fleet.prices.wording import amount, basis
+
+dollars = amount
 
 
-def dollars(usd: float | None) -> str:
-    """With cents and thousands; "-" where it is not known, which is not zero."""
-    return "-" if usd is None else f"{usd:,.2f}"
+def today() -> date:
+    """The day that prices are old as of: here the commands that write dollars read the clock."""
+    return datetime.now(UTC).date()
 
 
 def priced(price: Price | None) -> str:
-    """Kind, place, date and source of a price."""
-    return "no price is known" if price is None else f"{price.kind}, {price.as_of} ({price.source})"
+    """Kind, date and source of a price, and that it is stale."""
+    return basis(price, today())

@@ -1,10 +1,11 @@
 """An option of `fleet plan compare` as it is typed: ``name=inf2,type=inf2.48xlarge,throughput=550,price=12.98``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from cli.plan.figures import today
 from fleet.fleet_spec import MarketKind
-from fleet.instances import UnknownInstanceTypeError, instance_type
+from fleet.instances import Price, UnknownInstanceTypeError, instance_type
 from fleet.planning.compare import Option, Phase, Rate
 from fleet.planning.document_prices import DocumentPrices
 from fleet.planning.money import PlanError
@@ -15,7 +16,10 @@ _WORDS: Final = frozenset({"name", "type", "source", "region", "market"})
 _DEFAULT_MARKETS: Final = (MarketKind.ON_DEMAND, MarketKind.CAPACITY_BLOCK)
 
 
-def read_options(texts: Sequence[str], region: str, document: DocumentPrices | None = None) -> list[Option]:
+Prices = Mapping[str, tuple[Price, ...]]
+
+
+def read_options(texts: Sequence[str], region: str, refreshed: Prices | None = None) -> list[Option]:
     """The options of ``texts``; those of one name are phases of one option, in their order.
 
     A type that has no price by hand has that of ``document``, where it names one.
@@ -30,7 +34,7 @@ def read_options(texts: Sequence[str], region: str, document: DocumentPrices | N
         if name is None:
             raise PlanError(f"{text}: an option needs name= or type=")
         try:
-            phases.setdefault(name, []).append(_phase(_with_document(fields, document), region))
+            phases.setdefault(name, []).append(_phase(fields, region, refreshed or {}))
         except (PlanError, UnknownInstanceTypeError) as error:
             raise PlanError(f"{name}: {error}") from error
     return [Option(name, tuple(each)) for name, each in phases.items()]
@@ -57,7 +61,7 @@ def _fields(text: str) -> dict[str, str]:
     return fields
 
 
-def _phase(fields: dict[str, str], region: str) -> Phase:
+def _phase(fields: dict[str, str], region: str, refreshed: Prices) -> Phase:
     numbers = {key: _number(key, value) for key, value in fields.items() if key in _NUMBERS}
     if "hours" in numbers and "days" in numbers:
         raise PlanError("hours and days: give one of them")
@@ -67,20 +71,22 @@ def _phase(fields: dict[str, str], region: str) -> Phase:
     count = numbers.get("instances", 1.0)
     if not count.is_integer():
         raise PlanError(f"instances is {count:g}; it must be a whole number")
-    return Phase(int(count), _rates(fields, numbers.get("price"), region), numbers.get("throughput"), hours)
+    return Phase(int(count), _rates(fields, numbers.get("price"), region, refreshed), numbers.get("throughput"), hours)
 
 
-def _rates(fields: dict[str, str], by_hand: float | None, region: str) -> tuple[Rate, ...]:
+def _rates(fields: dict[str, str], by_hand: float | None, region: str, refreshed: Prices) -> tuple[Rate, ...]:
     """The price by hand, then the catalogue's for the type, where there is one."""
-    rates = () if by_hand is None else (Rate(by_hand, f"by hand ({fields.get('source', 'no source named')})"),)
+    rates = (
+        () if by_hand is None else (Rate(by_hand, f"by hand ({fields.get('source', 'no source named')}), {today()}"),)
+    )
     if "type" not in fields:
         return rates
     instance = instance_type(fields["type"])
     place = fields.get("region", region)
-    prices = (price_for(instance, place, market) for market in _markets(fields))
+    prices = (price_for(instance, place, market, refreshed.get(instance.name, ())) for market in _markets(fields))
     newest = next((price for price in prices if price is not None), None)
     if newest is not None:
-        return (*rates, Rate.of_catalogue(newest))
+        return (*rates, Rate.of_catalogue(newest, today()))
     if not rates:
         raise PlanError(f"no price of {instance.name} in {place} is known; give price= and source=")
     return rates

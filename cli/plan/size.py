@@ -8,6 +8,7 @@ import typer
 from cli.answers import refuse
 from cli.plan import size_answer
 from cli.plan.model import ShapeOptions, model_of
+from cli.prices.reading import PRICES_HELP, of_environment
 from fleet.fleet_spec import MarketKind
 from fleet.instances import UnknownInstanceTypeError, instance_type
 from fleet.sizing.fit import DEFAULT_HEADROOM
@@ -56,6 +57,7 @@ def size(  # noqa: PLR0913, PLR0917 (one for each option)
     headroom: Annotated[float, typer.Option(help="Share of HBM kept free for what is not counted.")] = DEFAULT_HEADROOM,
     region: str = DEFAULT_REGION,
     market: Annotated[MarketKind | None, typer.Option(help="Default: on-demand, else Capacity Block.")] = None,
+    prices: Annotated[str | None, typer.Option(help=PRICES_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say which instances hold a model. Exit code 1 where none does."""
@@ -89,6 +91,7 @@ def size(  # noqa: PLR0913, PLR0917 (one for each option)
             headroom=headroom,
             markets=(market,) if market else DEFAULT_MARKETS,
             instance_types=tuple(instance_type(name).name for name in instance or ()),
+            refreshed=of_environment(prices),
         )
         plan = make_plan(wish)
     except (SizingError, UnknownInstanceTypeError) as error:

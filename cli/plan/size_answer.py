@@ -8,7 +8,8 @@ import typer
 from rich.table import Column, Table
 
 from cli.answers import CONSOLE
-from cli.plan.figures import dollars, priced
+from cli.plan.figures import dollars, priced, today
+from fleet.prices.age import staleness
 from fleet.sizing.fit import Fit
 from fleet.sizing.plan import Candidate, SizePlan, Wish
 from fleet.sizing.workload import Training
@@ -60,7 +61,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "instance_type": fit.instance_type,
         "instances": candidate.instances,
         "usd_per_hour": candidate.usd_per_hour,
-        "price": candidate.price and asdict(candidate.price),
+        "price": candidate.price and {**asdict(candidate.price), "stale": staleness(candidate.price, today())},
         "lnc": fit.lnc,
         "degrees": asdict(fit.degrees),
         "cores_per_replica": fit.degrees.cores_per_replica,

@@ -6,11 +6,13 @@ hand, which names where it was read; an option that has both is worked out at bo
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from math import ceil
 from typing import Final
 
 from fleet.instances import Price
 from fleet.planning.money import PlanError, positive
+from fleet.prices.age import staleness
 
 SECONDS_PER_HOUR: Final = 3600
 
@@ -23,9 +25,11 @@ class Rate:
     label: str
 
     @classmethod
-    def of_catalogue(cls, price: Price) -> "Rate":
-        """A dated price of the catalogue."""
-        return cls(price.usd_per_hour, f"{price.kind}, {price.region}, {price.as_of} ({price.source})")
+    def of_catalogue(cls, price: Price, today: date) -> "Rate":
+        """A dated price of the catalogue; the label says when it is stale."""
+        old = staleness(price, today)
+        label = f"{price.kind}, {price.region}, {price.as_of} ({price.source}){f', STALE: {old}' if old else ''}"
+        return cls(price.usd_per_hour, label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Which instances hold a model, split how, and at what price: every type in a region, the cheapest hour first."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fleet.fleet_spec import MarketKind
@@ -38,6 +38,8 @@ class Wish:
     headroom: float = DEFAULT_HEADROOM
     markets: tuple[MarketKind, ...] = DEFAULT_MARKETS
     instance_types: tuple[str, ...] = ()
+    refreshed: Mapping[str, tuple[Price, ...]] = field(default_factory=dict)
+    """Newer prices than the embedded ones, by instance type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,8 @@ def _instances(wish: Wish, fit: Fit) -> int:
 
 
 def _price(wish: Wish, instance: InstanceType) -> Price | None:
-    prices = (price_for(instance, wish.region, market) for market in wish.markets)
+    newer = wish.refreshed.get(instance.name, ())
+    prices = (price_for(instance, wish.region, market, newer) for market in wish.markets)
     return next((price for price in prices if price is not None), None)
 
 

@@ -9,6 +9,8 @@ from fleet.blocks.life import Block
 from fleet.blocks.offering import Offering
 from fleet.blocks.post_mortem import NodeMinutes, PostMortem
 from fleet.blocks.purchase import Request
+from fleet.prices import wording
+from fleet.prices.wording import Fee, amount
 
 Text = tuple[str, str]
 _OFFERS_SHOWN = 3
@@ -21,7 +23,7 @@ def bought(request: Request) -> Text:
     subject = f"{request.fleet}: Capacity Block {request.reservation_id} was bought"
     body = (
         f"{offering.instances} x {offering.instance_type} from {_utc(offering.start)} to {_utc(offering.end)} for "
-        f"${offering.fee_usd:,.2f}, approved by {request.approved_by}.\n"
+        f"{wording.paid(offering.fee_usd, _fee(request))}, approved by {request.approved_by}.\n"
         f"Before it starts, write `reservation_id: {request.reservation_id}` and its `ends_at` into the fleet's market "
         "and deploy; nodes are launched into the block that the file names, and no earlier block may still be in use."
     )
@@ -42,12 +44,12 @@ def uncertain(request: Request) -> Text:
     )
 
 
-def extension(block: Block, offers: Iterable[Offering]) -> Text:
-    """What the block could be extended by."""
+def extension(block: Block, offers: Iterable[Offering], now: datetime) -> Text:
+    """What the block could be extended by, as EC2 offers it ``now``."""
     subject = f"{block.fleet}: Capacity Block {block.reservation_id} can be extended until it ends at {_utc(block.end)}"
     lines = [
-        f"until {_utc(offer.end)}: ${offer.fee_usd:,.2f}, ${offer.usd_per_instance_hour:.2f} an instance-hour "
-        f"({offer.offering_id})"
+        f"until {_utc(offer.end)}: {wording.paid(offer.fee_usd, Fee('extension fee', now.date()))}, "
+        f"${amount(offer.usd_per_instance_hour)} an instance-hour ({offer.offering_id})"
         for offer in offering.ranked(offers)[:_OFFERS_SHOWN]
     ]
     if not lines:
@@ -68,13 +70,16 @@ def post_mortem(request: Request, block: Block, paid: Sequence[Offering], nodes:
         return _unpriced(request, block, account)
     used = "not measured" if account.utilization_percent is None else f"{account.utilization_percent:.1f} %"
     over = f"{block.fleet}: Capacity Block {block.reservation_id} is over"
-    subject = over if account.wasted_usd is None else f"{over}; ${account.wasted_usd:,.2f} were wasted"
+    subject = (
+        over if account.wasted_usd is None else f"{over}; {wording.paid(account.wasted_usd, _fee(request))} were wasted"
+    )
     body = (
-        f"Paid: ${account.fee_usd:,.2f}, ${account.usd_per_instance_hour:.2f} an instance-hour\n"
+        f"Paid: {wording.paid(account.fee_usd, _fee(request))}, "
+        f"${amount(account.usd_per_instance_hour)} an instance-hour\n"
         f"Measured: {account.measured_percent:.1f} % of its instance-minutes\n"
         f"Jobs ran in {account.running_percent:.1f} % of them\n"
         f"Utilization while jobs ran: {used}\n"
-        f"Wasted: {_wasted(account)}; not measured: ${account.unmeasured_usd:,.2f}"
+        f"Wasted: {_wasted(account)}; not measured: ${amount(account.unmeasured_usd)}; both at what was paid"
     )
     return subject, body
 
@@ -89,13 +94,19 @@ def _unpriced(request: Request, block: Block, account: PostMortem) -> Text:
         f"Measured: {account.measured_percent:.1f} % of its instance-minutes\n"
         f"Jobs ran in {account.running_percent:.1f} % of them\n"
         f"Utilization while jobs ran: {used}\n"
-        f"Wasted, at the price that the agents know: {_wasted(account)}"
+        f"Wasted, at the published Capacity Block price that the agents counted at until {block.end:%Y-%m-%d}: "
+        f"{_wasted(account)}"
     )
     return subject, body
 
 
 def _wasted(account: PostMortem) -> str:
-    return "not known, the agents have no price" if account.wasted_usd is None else f"${account.wasted_usd:,.2f}"
+    return "not known, the agents have no price" if account.wasted_usd is None else f"${amount(account.wasted_usd)}"
+
+
+def _fee(request: Request) -> Fee:
+    """What was paid, and the day on which it was offered and approved."""
+    return Fee("Capacity Block fee", (request.approved_at or request.requested_at).date())
 
 
 def _utc(moment: datetime) -> str:

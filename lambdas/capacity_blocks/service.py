@@ -188,7 +188,7 @@ def _tell(world: World, step: Step, request: Request, block: Block, now: datetim
     if step is Step.POST_MORTEM:
         text = reports.post_mortem(request, block, _paid(world, request, block), _measured(world, block, now))
     else:
-        text = reports.extension(block, world.market.extensions(block.reservation_id))
+        text = reports.extension(block, world.market.extensions(block.reservation_id), now)
     world.people.tell(f"{block.reservation_id}:{key(step, block)}", *text)
     return True
 

@@ -61,6 +61,7 @@ class RecordedBatch(Account):
         self.answers: dict[str, Answer] = {
             "ssm:get_parameter": lambda _: {"Parameter": {"Value": json.dumps(place)}},
             "ecr:describe_images": lambda _: {"imageDetails": [{}]},
+            "dynamodb:get_item": lambda _: {},
             "batch:submit_job": self.submit,
             "batch:list_jobs": lambda asked: {
                 "jobSummaryList": [each for each in self.jobs if each["jobName"] in asked["filters"][0]["values"]]

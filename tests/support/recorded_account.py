@@ -200,6 +200,7 @@ def sound() -> dict[str, Answer]:
         "sts:GetCallerIdentity": {"Account": "000000000000", "Arn": "arn:aws:iam::000000000000:user/ada"},
         "cloudformation:DescribeStacks": {"Stacks": [stack(each) for each in (*ALWAYS, "reservation-created")]},
         "cloudformation:ListStackResources": _resources,
+        "dynamodb:GetItem": {},
         "ec2:DescribeAvailabilityZones": {"AvailabilityZones": [_zone("a", 1), _zone("b", 2), _zone("c", 3)]},
         "ec2:DescribeCapacityReservations": {
             "CapacityReservations": [

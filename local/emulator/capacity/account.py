@@ -8,6 +8,7 @@ from local.emulator.capacity.batch import Batch
 from local.emulator.capacity.blocks import Blocks
 from local.emulator.capacity.extensions import Extensions
 from local.emulator.capacity.offerings import Offerings
+from local.emulator.capacity.prices import PriceLists
 from local.emulator.capacity.quotas import Quotas
 from local.emulator.capacity.reservations import Reservations
 from local.emulator.capacity.scaling import ScalingActivities
@@ -19,7 +20,9 @@ _KEPT_BY_AWS: Final = 5
 
 
 class Capacity:
-    """Attributes: ``reservations``, ``blocks``, ``extensions``, ``offerings``, ``quotas``, ``batch``, ``scaling``."""
+    """Attributes: ``reservations``, ``blocks``, ``extensions``, ``offerings``, ``quotas``, ``prices``, ``batch``,
+    ``scaling``.
+    """
 
     def __init__(
         self,
@@ -34,6 +37,7 @@ class Capacity:
         self.extensions = Extensions(self.reservations)
         self.offerings = Offerings()
         self.quotas = Quotas(account)
+        self.prices = PriceLists(clock)
         self.batch = Batch(resources, clock)
         self.scaling = ScalingActivities(clock)
         self._addresses: dict[tuple[str, str], int] = {}

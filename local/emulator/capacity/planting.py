@@ -114,6 +114,13 @@ def quota(capacity: Capacity, given: object) -> Entry:
     return capacity.quotas.plant(region, code, value)
 
 
+def price(capacity: Capacity, given: object) -> Entry:
+    """``{"region", "instance_type", "kind", "usd_per_hour"}``: what AWS's price lists say."""
+    fields = _fields(given, "prices", region=str, instance_type=str, kind=str, usd_per_hour=float)
+    capacity.prices.plant(*fields)
+    return {"instance_type": fields[1], "usd_per_hour": fields[3]}
+
+
 def environment(capacity: Capacity, given: object) -> Entry:
     """``{"region", "name", "status", "reason"}``: what Batch thinks of a compute environment."""
     fields = _fields(given, "compute-environments", region=str, name=str, status=str, reason=str)
@@ -153,6 +160,7 @@ PLANTERS: Final[Mapping[str, Callable[[Capacity, Any], Entry]]] = {
     "group-activities": activity,
     "jobs": jobs,
     "offerings": offering,
+    "prices": price,
     "quotas": quota,
     "subnets": subnet,
 }

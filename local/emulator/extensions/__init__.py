@@ -15,6 +15,7 @@ from local.emulator.extensions.images import publish_images
 from local.emulator.extensions.launch_templates import show_launch_templates
 from local.emulator.extensions.load_balancers import keep_weights
 from local.emulator.extensions.observability import publisher, read_logs, serve_cloudwatch
+from local.emulator.extensions.prices import serve_prices
 from local.emulator.extensions.quotas import serve_quotas
 from local.emulator.extensions.resource_groups import keep_members_true
 from local.emulator.extensions.settling import keep_instances
@@ -45,6 +46,7 @@ def install(platform: Platform) -> None:
     wait_for_jobs(platform.capacity.batch)
     keep_instances(platform)
     serve_quotas(platform.capacity.quotas)
+    serve_prices(platform.capacity.prices)
     read_logs(cloudwatch_of_request)
     keep_weights()
     publish_images()

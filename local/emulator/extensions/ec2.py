@@ -76,6 +76,9 @@ def _capacity_operations(capacity: Capacity) -> dict[str, Operation]:
         "DescribeInstanceTypeOfferings": lambda request: capacity.offerings.describe(
             get_region(), zones(get_region()), request
         ),
+        "DescribeSpotPriceHistory": lambda request: capacity.prices.spot_history(
+            get_region(), zones(get_region()), request
+        ),
         "GetGroupsForCapacityReservation": groups,
     }
 

@@ -22,6 +22,7 @@ REQUEST = {
     "fleet": "trn2-frontier",
     "status": "requested",
     "reservation_id": None,
+    "requested_at": "2026-11-21T10:03:00Z",
     "requested_by": "arn:aws:iam::111122223333:user/ada",
     "approved_by": None,
     "reason": None,
@@ -116,7 +117,7 @@ def test_an_approval_says_what_is_bought_and_asks_back(cloud: Cloud) -> None:
     refused = capacity("approve", "prod", "r1", text="n\n")
     assert refused.exit_code == 1
     assert "Buy 8 x trn2.48xlarge for trn2-frontier" in refused.stdout
-    assert "$6,866.00? It cannot be cancelled" in refused.stdout
+    assert "$6,866.00 (Capacity Block fee, as offered 2026-11-21)? It cannot be cancelled" in refused.stdout
     assert [each["action"] for each in cloud.invoked] == ["list"]
 
     assert capacity("approve", "prod", "r1", text="y\n").exit_code == 0

@@ -48,7 +48,7 @@ def test_the_price_of_p4d_fell_since_and_with_it_the_saving() -> None:
     assert p4d["usd_per_million_units"] == pytest.approx(7.6242, abs=5e-5)
     assert inf2["usd_per_million_units"] == pytest.approx(6.5562, abs=5e-5)
     assert round(inf2["saving_percent"]) == 14
-    assert p4d["prices"] == ["on-demand, us-east-1, 2026-07-20 (AWS Price List)"]
+    assert p4d["prices"][0].startswith("on-demand, us-east-1, 2026-07-20 (AWS Price List)")
 
 
 def test_the_30b_case_study_goes_from_184_320_to_148_608() -> None:
@@ -124,7 +124,7 @@ def test_what_a_person_types_is_shown_as_typed() -> None:
 def test_a_price_by_hand_without_a_source_says_so() -> None:
     outcome = compared("name=a,price=3,hours=1", A_INF2)["given"][0]
 
-    assert outcome["prices"] == ["by hand (no source named)"]
+    assert outcome["prices"][0].startswith("by hand (no source named), 20")
 
 
 def test_an_option_may_take_its_price_from_the_catalogue() -> None:

@@ -139,7 +139,9 @@ def bought_and_extended(fee_usd: float | None) -> str:
 
 def test_the_post_mortem_of_an_extended_block_counts_what_the_extension_cost() -> None:
     # 1,700 + 2,140 USD for 2 instances over 48 h: 3,840 / 96
-    assert "Paid: $3,840.00, $40.00 an instance-hour" in bought_and_extended(2140.0)
+    told = bought_and_extended(2140.0)
+    assert "Paid: $3,840.00 (Capacity Block fee, " in told
+    assert "), $40.00 an instance-hour" in told
 
 
 def test_an_extension_whose_fee_ec2_does_not_show_leaves_the_price_unknown() -> None:

@@ -122,13 +122,13 @@ def test_a_log_that_does_not_answer_is_not_a_block_without_use(logs: Insights, w
         # Half of what agents counted was wasted, and half of the 1,700 dollars were paid for this one of two nodes.
         (
             1440.0,
-            "frontier: Capacity Block cr-1 is over; $425.00 were wasted",
-            "Wasted: $425.00; not measured: $850.00",
+            "frontier: Capacity Block cr-1 is over; $425.00 (Capacity Block fee, {day}) were wasted",
+            "Wasted: $425.00; not measured: $850.00; both at what was paid",
         ),
         (
             0.0,
             "frontier: Capacity Block cr-1 is over",
-            "Wasted: not known, the agents have no price; not measured: $850.00",
+            "Wasted: not known, the agents have no price; not measured: $850.00; both at what was paid",
         ),
     ],
 )
@@ -139,7 +139,7 @@ def test_a_post_mortem_tells_the_wasted_share_of_what_was_paid(counted_usd: floa
 
     told, body = reports.post_mortem(request, over, [request.offering], [measured])
 
-    assert told == subject
+    assert told == subject.format(day=f"{request.requested_at:%Y-%m-%d}")
     assert line in body.splitlines()
 
 
@@ -149,11 +149,12 @@ def test_a_proposal_to_extend_says_how_it_is_bought_and_until_when() -> None:
         block_world.request(BEGIN, 24).offering, offering_id="cbe-1", start=END, end=END + timedelta(days=1)
     )
 
-    _, body = reports.extension(lives, [offer])
+    _, body = reports.extension(lives, [offer], BEGIN)
 
     first, how = body.splitlines()
     # 1,700 dollars for 2 x 24 instance-hours.
-    assert first == f"until {END + timedelta(days=1):%Y-%m-%d %H:%M} UTC: $1,700.00, $35.42 an instance-hour (cbe-1)"
+    fee = f"$1,700.00 (extension fee, {BEGIN:%Y-%m-%d})"
+    assert first == f"until {END + timedelta(days=1):%Y-%m-%d %H:%M} UTC: {fee}, $35.42 an instance-hour (cbe-1)"
     assert f"until {END - timedelta(hours=1):%Y-%m-%d %H:%M} UTC" in how
     assert "purchase-capacity-block-extension --capacity-reservation-id cr-1 " in how
-    assert reports.extension(lives, [])[1] == "EC2 offers no extension now."
+    assert reports.extension(lives, [], BEGIN)[1] == "EC2 offers no extension now."

@@ -139,10 +139,7 @@ def test_unused_instances_of_several_prices_say_so() -> None:
 
     told = text(ticket(event, key="ReservationUnused"))
 
-    assert (
-        "*Money:* $48.38 an hour unused, $0.81 since 2026-11-21 03:40 UTC (reservation prices of several types, counted on "
-        in told
-    )
+    assert "*Money:* $48.38 an hour unused, $0.81 since 2026-11-21 03:40 UTC (reservation prices of several " in told
 
 
 def test_a_minute_that_was_written_twice_costs_once() -> None:

@@ -1,0 +1,1 @@
+"""`fleet prices`, and the price table as every other command reads it."""

@@ -1,0 +1,104 @@
+"""`fleet prices`: what is kept of AWS's prices, have it asked for now, and believe a figure that was kept apart."""
+
+import json
+from dataclasses import asdict
+from datetime import UTC, date, datetime
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from cli.answers import CONSOLE, refuse
+from cli.jobs.account import Account, AwsError
+from cli.jobs.answers import Name, answering
+from cli.prices import table
+from environments.model import Environment
+from fleet import naming
+from fleet.prices.age import staleness
+from fleet.prices.record import PriceRecord, PriceRecordError, accept
+from fleet.prices.wording import amount
+
+app = typer.Typer(help="Prices: show, refresh, accept.", no_args_is_help=True)
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def show(environment: Name, as_json: AsJson = False) -> None:
+    """List every price that is kept, its kind, its date, its source, and why it is not newer."""
+    today = datetime.now(UTC).date()
+    with answering(environment) as named:
+        kept = _kept(named)
+    if as_json:
+        content = [{"key": each.key, **asdict(each), "stale": staleness(each.price, today)} for each in kept]
+        typer.echo(msgspec.json.format(msgspec.json.encode(content)).decode())
+        return
+    if not kept:
+        refuse(f"no price was refreshed yet: fleet prices refresh {named.name}")
+    CONSOLE.print(_table(kept, today))
+
+
+@app.command()
+def refresh(environment: Name, as_json: AsJson = False) -> None:
+    """Have AWS's price lists read now rather than at the next daily refresh. Exit code 1 when nothing could be read."""
+    with answering(environment) as named:
+        account = Account(named.region)
+        # Twice does no harm: what is newer stays.
+        answer = account.ask(
+            "lambda", "invoke", FunctionName=naming.prices_function(named.name), Payload=json.dumps({}).encode()
+        )
+        content: dict[str, Any] = json.loads(answer["Payload"].read())
+    if answer.get("FunctionError"):
+        refuse(f"nothing was refreshed: {content.get('errorMessage', 'the function failed; its log says why')}")
+    if as_json:
+        typer.echo(json.dumps(content, indent=2))
+        return
+    for problem in content["problems"]:
+        CONSOLE.print(f"not refreshed: {problem}", markup=False, soft_wrap=True)
+    CONSOLE.print(f"{len(content['refreshed'])} prices refreshed, {len(content['problems'])} problems", soft_wrap=True)
+
+
+@app.command(name="accept")
+def accept_(environment: Name, key: Annotated[str, typer.Argument(help="As `fleet prices show` lists it.")]) -> None:
+    """Count at a figure that was kept apart because it was far off the one before."""
+    with answering(environment) as named:
+        found = {record.key: record for record in _kept(named)}
+        if key not in found:
+            refuse(f"no price is kept under {key}")
+        try:
+            taken = accept(found[key])
+        except PriceRecordError as error:
+            refuse(error)
+        table.keep(Account(named.region), named, taken)
+    price = taken.price
+    CONSOLE.print(f"{key}: {amount(price.usd_per_hour)} USD/h, {price.kind}, {price.as_of}", soft_wrap=True)
+
+
+def _kept(environment: Environment) -> tuple[PriceRecord, ...]:
+    try:
+        kept = table.records(Account(environment.region), environment)
+    except PriceRecordError as error:
+        raise AwsError(f"the price table holds no price: {error}") from error
+    if kept is None:
+        raise AwsError(f"environment {environment.name} has no price table: cdk deploy -c env={environment.name} '**'")
+    return kept
+
+
+def _table(kept: tuple[PriceRecord, ...], today: date) -> Table:
+    shown = Table("price", "$/h", "kind", "as of", "source", "before", "kept apart", "why not newer")
+    for each in kept:
+        price, before, held = each.price, each.previous, each.held
+        old = staleness(price, today)
+        cells = (
+            each.key,
+            amount(price.usd_per_hour),
+            price.kind,
+            f"{price.as_of}{f' STALE: {old}' if old else ''}",
+            price.source,
+            f"{amount(before.usd_per_hour)} of {before.as_of}" if before else "",
+            f"{amount(held.usd_per_hour)} of {held.as_of}" if held else "",
+            each.problem or "",
+        )
+        shown.add_row(*map(escape, cells))
+    return shown
