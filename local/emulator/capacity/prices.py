@@ -48,7 +48,7 @@ class PriceLists:
         kind = PriceKind.SAGEMAKER_HOSTING if hosting else PriceKind.ON_DEMAND
         usd = self._usd(known, region, kind)
         # EC2 lists a type that it does not sell on demand at nothing; SageMaker does not list it.
-        found = [] if usd is None and hosting else [_product(name, region, usd or 0.0)]
+        found: list[Any] = [] if usd is None and hosting else [_product(name, region, usd or 0.0)]
         entries, more = page(found, request)
         return {"FormatVersion": "aws_v1", "PriceList": entries, **more}
 

@@ -176,7 +176,7 @@ def client(answers: list[tuple[int, Any]]) -> Any:
         config=Config(retries={"mode": "standard", "total_max_attempts": 4}),
     )
 
-    def answer(request: Any, **_: Any) -> AWSResponse:
+    def answer(request: Any, **_: Any) -> Any:
         status, body = answers.pop(0)
         response: Any = AWSResponse(request.url, status, HTTPHeaders(), None)
         response._content = json.dumps(body).encode()

@@ -17,7 +17,7 @@ from tests.unit.local.emulator.conftest import Emulator, start_emulator
 
 REGION, TABLE = "us-east-2", "neuron-fleet-prod-prices"
 TRN1, TRN2, INF2 = "trn1.32xlarge", "trn2.48xlarge", "inf2.48xlarge"
-SETTINGS = Settings(ENVIRONMENT="prod", PRICE_REGION=REGION, PRICE_TABLE=TABLE, INSTANCE_TYPES=json.dumps([TRN1, TRN2]))  # type: ignore[arg-type]  # JSON, as a variable has it
+SETTINGS = Settings(ENVIRONMENT="prod", PRICE_REGION=REGION, PRICE_TABLE=TABLE, INSTANCE_TYPES=json.dumps([TRN1, TRN2]))
 
 
 @pytest.fixture(scope="module")
