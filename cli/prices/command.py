@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from datetime import UTC, date, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -13,9 +13,8 @@ from rich.table import Table
 from cli.answers import CONSOLE, refuse
 from cli.jobs.account import Account, AwsError
 from cli.jobs.answers import Name, answering
-from cli.prices import table
+from cli.prices import asking_now, table
 from environments.model import Environment
-from fleet import naming
 from fleet.prices.age import staleness
 from fleet.prices.record import PriceRecord, PriceRecordError, accept
 from fleet.prices.wording import amount
@@ -43,14 +42,7 @@ def show(environment: Name, as_json: AsJson = False) -> None:
 def refresh(environment: Name, as_json: AsJson = False) -> None:
     """Have AWS's price lists read now rather than at the next daily refresh. Exit code 1 when nothing could be read."""
     with answering(environment) as named:
-        account = Account(named.region)
-        # Twice does no harm: what is newer stays.
-        answer = account.ask(
-            "lambda", "invoke", FunctionName=naming.prices_function(named.name), Payload=json.dumps({}).encode()
-        )
-        content: dict[str, Any] = json.loads(answer["Payload"].read())
-    if answer.get("FunctionError"):
-        refuse(f"nothing was refreshed: {content.get('errorMessage', 'the function failed; its log says why')}")
+        content = asking_now.refresh(named)
     if as_json:
         typer.echo(json.dumps(content, indent=2))
         return
