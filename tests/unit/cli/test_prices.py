@@ -9,7 +9,6 @@ from botocore.exceptions import EndpointConnectionError
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from cli.prices import asking_now
 
 
 def refresh(monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any] | Exception) -> Result:
@@ -20,7 +19,7 @@ def refresh(monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any] | Exception)
                 raise answer
             return {**answer, "Payload": io.BytesIO(json.dumps(answer["Payload"]).encode())}
 
-    monkeypatch.setattr(asking_now.boto3, "client", lambda *_, **__: Client())
+    monkeypatch.setattr("cli.prices.asking_now.boto3.client", lambda *_, **__: Client())
     return CliRunner().invoke(app, ["prices", "refresh", "prod"])
 
 
