@@ -20,15 +20,19 @@ def split_usd(usd: float, weights: Sequence[float]) -> tuple[float, ...]:
     """
     if len(weights) < 2:
         return (usd,) * len(weights)
-    total = sum(weights)
-    shares = [weight / total if total > 0 else 1 / len(weights) for weight in weights]
-    millionths = round(usd * _MILLIONTHS)
-    exact = [millionths * share for share in shares]
+    return tuple(part / _MILLIONTHS for part in split_whole(round(usd * _MILLIONTHS), weights))
+
+
+def split_whole(total: int, weights: Sequence[float]) -> tuple[int, ...]:
+    """``total`` in whole parts that go by ``weights`` and add up to it; the rest as in ``split_usd``."""
+    weight_of_all = sum(weights)
+    shares = [weight / weight_of_all if weight_of_all > 0 else 1 / len(weights) for weight in weights]
+    exact = [total * share for share in shares]
     parts = [int(part) for part in exact]
     by_remainder = sorted(range(len(parts)), key=lambda index: (parts[index] - exact[index], index))
-    for index in by_remainder[: millionths - sum(parts)]:
+    for index in by_remainder[: total - sum(parts)]:
         parts[index] += 1
-    return tuple(part / _MILLIONTHS for part in parts)
+    return tuple(parts)
 
 
 def wasted_usd_per_hour(
