@@ -29,8 +29,8 @@ CAPACITY_WATCH_PROBLEMS: Final = OperationsMetric(
     "CapacityWatchProblems",
     "at a look: fleets whose capacity could not be seen or put in order, and reservations that no fleet has any more",
 )
-PRICE_PROBLEMS: Final = OperationsMetric(
-    "PriceProblems", "at a refresh: prices that could not be read, and figures that were kept apart"
+LEDGER_PROBLEMS: Final = OperationsMetric(
+    "LedgerProblems", "at a run: what of the ledger could not be taken in, rolled up or held against the bill"
 )
 
 CATALOGUE: Final[dict[str, OperationsMetric]] = {

@@ -1,0 +1,32 @@
+"""AWS as the roll-up sees it: clients with their timeouts and retries. boto3 stays in this file."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import boto3
+from botocore.config import Config
+
+from lambdas.cost_report.bill import CostExplorer
+from lambdas.cost_report.clients import CostExplorerClient, S3Client
+from lambdas.cost_report.ports import World
+from lambdas.cost_report.settings import Settings
+from lambdas.cost_report.store import S3Store
+
+# Nobody waits for it, and the next run is an hour away.
+PATIENT: Final = Config(connect_timeout=5, read_timeout=60, retries={"mode": "standard", "total_max_attempts": 4})
+# Cost Explorer has one endpoint, whose region this is (AWS General Reference, "Cost Explorer endpoints").
+_BILLING_REGION: Final = "us-east-1"
+
+
+def world(settings: Settings, seconds_left: Callable[[], float]) -> World:
+    """Everything that the service reads and writes; files go to a folder of this run."""
+    s3: S3Client = boto3.client("s3", config=PATIENT)
+    explorer: CostExplorerClient = boto3.client("ce", region_name=_BILLING_REGION, config=PATIENT)
+    return World(
+        store=S3Store(s3, settings.bucket),
+        bill=CostExplorer(explorer, settings.environment, settings.instance_types),
+        scratch=Path(tempfile.mkdtemp(prefix="ledger-")),
+        seconds_left=seconds_left,
+    )
