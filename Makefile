@@ -7,7 +7,7 @@ export PYTHONPATH := $(CURDIR)
 export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := true
 ARGS ?=
 
-.PHONY: demo test check format bench agent agent-lock agent-check clean
+.PHONY: demo test check format bench agent agent-lock agent-check layers clean
 
 # What nodes run: Ubuntu 24.04 has Python 3.12; Amazon Linux 2023 offers 3.11, 3.12 and 3.13 beside its own 3.9.
 AGENT_PYTHONS := 3.11 3.12 3.13
@@ -56,6 +56,14 @@ bench: $(VENV)/dev node_modules/.installed
 agent: $(VENV)/local
 	$(call agent-wheels,build/agent-wheels,--require-hashes --no-deps -r agents/requirements.lock -r agents/packaging/installer.lock)
 	$(BIN)/python -m stacks.agent_archive build build/agent-wheels $(AGENT_ARCHIVE)
+
+# What Lambda functions need beside their own code, for Python 3.14 on Graviton whatever this machine is.
+layers: $(VENV)/local
+	rm -rf build/layer dist/duckdb-layer
+	$(BIN)/pip download --quiet --disable-pip-version-check --only-binary :all: --no-deps --require-hashes \
+		--platform manylinux_2_28_aarch64 --implementation cp --python-version 3.14 --abi abi3 \
+		--dest build/layer -r lambdas/cost_report/requirements.lock
+	for wheel in build/layer/*.whl; do $(BIN)/python -m zipfile -e $$wheel dist/duckdb-layer/python || exit 1; done
 
 # Installs it for real into a folder, without a network.
 agent-check: $(VENV)/dev

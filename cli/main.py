@@ -6,7 +6,7 @@ from cli import capacity, dashboards, local, plan, validate
 from cli.cache.command import app as cache
 from cli.doctor.command import doctor
 from cli.jobs.command import app as jobs
-from cli.prices.command import app as prices
+from cli.ledger.command import ledger
 
 app = typer.Typer(
     name="fleet",
@@ -17,6 +17,7 @@ app = typer.Typer(
 )
 app.command(name="validate")(validate.validate)
 app.command(name="doctor")(doctor)
+app.command(name="ledger")(ledger)
 app.add_typer(capacity.app, name="capacity")
 app.add_typer(plan.app, name="plan")
 app.add_typer(jobs, name="jobs")

@@ -58,10 +58,11 @@ class CdkApp:
 
     def synthesize(self) -> None:
         """Write the cloud assembly."""
-        # Simulated nodes install nothing, so whatever archive of the agent lies about may be old, or missing.
+        # Simulated nodes install nothing, so whatever archive of the agent lies about may be old, or missing; functions
+        # run with this machine's packages, where a layer for Lambda's would be of no use.
         self._cdk(
             "synth", "--quiet", "--context", f"env={self._environment.name}", "--context", "agent-archive=none",
-            "--output", str(self._assembly),
+            "--context", "duckdb-layer=none", "--output", str(self._assembly),
         )  # fmt: skip
 
     def bootstrap(self) -> None:

@@ -10,6 +10,7 @@ from stacks.capacity_blocks import CapacityBlocksStack
 from stacks.capacity_watch import CapacityWatchStack
 from stacks.compile_cache import CompileCacheStack
 from stacks.inference import InferenceStack
+from stacks.ledger import LedgerStack
 from stacks.network import NetworkStack
 from stacks.observability import ObservabilityStack
 from stacks.operations import OperationsStack
@@ -79,5 +80,9 @@ class Platform(cdk.Stage):
             training=self.training,
             inference=self.inference,
         )
+        self.ledger = LedgerStack(self, "ledger", environment=environment)
+        # Whose log groups it subscribes to, by their names.
+        self.ledger.add_stack_dependency(self.observability)
+        self.ledger.add_stack_dependency(self.capacity_watch)
         # Last, so that they are deployed after every stack above.
         self.reservations = reserve(self, environment=environment, capacity=self.capacity)

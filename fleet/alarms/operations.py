@@ -1,4 +1,4 @@
-"""Does the platform's own machinery work: the pager, the Capacity Block engine, the capacity watch, the prices.
+"""Does the platform's own machinery work: the pager, the Capacity Block engine, the capacity watch, the ledger.
 
 One set per environment. None of these looks at a node, so none is paid for by the size of a fleet.
 """
@@ -11,19 +11,25 @@ from fleet import naming, operations_metrics
 from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, Silence
 from fleet.operations_metrics import OperationsMetric
 
-# Both functions are woken every minute: one lost tick is nothing, five looks in a row are no accident.
+# Two functions are woken every minute: one lost tick is nothing, five looks in a row are no accident.
 PROBLEM_LOOKS: Final = 5
 SILENT_MINUTES: Final = 10
+# The roll-up is woken every hour, and makes up for an hour that it missed.
+PROBLEM_HOURS: Final = 3
+SILENT_HOURS: Final = 4
 
 PAGER: Final = "pager"
 CAPACITY_BLOCKS: Final = "capacity-blocks"
 CAPACITY_WATCH: Final = "capacity-watch"
-PRICES: Final = "prices"
+COST_REPORT: Final = "cost-report"
 
 
 @dataclass(frozen=True, slots=True)
 class _Clockwork:
-    """A function that looks every minute and counts its problems each time, if there were none as 0."""
+    """A function that looks by the clock and counts its problems each time, if there were none as 0.
+
+    ``problem_looks`` of the last minutes (M, N) with a problem are a ticket, and so are minutes of ``silent_minutes``.
+    """
 
     key: str
     function: str
@@ -31,6 +37,8 @@ class _Clockwork:
     problems: OperationsMetric
     problem: str
     silence: str
+    problem_looks: tuple[int, int] = (PROBLEM_LOOKS, PROBLEM_LOOKS)
+    silent_minutes: int = SILENT_MINUTES
 
 
 _ENGINE: Final = _Clockwork(
@@ -50,16 +58,26 @@ _WATCH: Final = _Clockwork(
     "billed that no fleet has any more.",
     silence="Nobody has looked at the fleets' capacity for ten minutes; the capacity alarms keep their state.",
 )
+_LEDGER: Final = _Clockwork(
+    key="Ledger",
+    function=COST_REPORT,
+    words="the ledger's roll-up",
+    problems=operations_metrics.LEDGER_PROBLEMS,
+    problem="Three hours in a row something could not be booked in the ledger, or not be held against the bill.",
+    silence="The ledger was not rolled up for four hours; what arrives is kept, and booked when it runs again.",
+    problem_looks=(PROBLEM_HOURS, PROBLEM_HOURS * 60),
+    silent_minutes=SILENT_HOURS * 60,
+)
 # A page of one of these has no nodes, jobs or dollars to tell of.
 KEYS: Final = frozenset(
-    {"PagerUndelivered", "PriceRefreshProblems", "PriceRefreshUnhandled"}
-    | {f"{of.key}{trouble}" for of in (_ENGINE, _WATCH) for trouble in ("Problems", "Silent", "Unhandled")}
+    {"PagerUndelivered"}
+    | {f"{of.key}{trouble}" for of in (_ENGINE, _WATCH, _LEDGER) for trouble in ("Problems", "Silent", "Unhandled")}
 )
 
 
 def platform_alarms(environment: str, *, has_block_engine: bool) -> tuple[AlarmSpec, ...]:
     """The alarms of an environment's machinery; the engine's only where there is one."""
-    clockworks = [_WATCH, *([_ENGINE] if has_block_engine else [])]
+    clockworks = [_WATCH, _LEDGER, *([_ENGINE] if has_block_engine else [])]
     return (
         _undelivered(environment),
         *(alarm for clockwork in clockworks for alarm in _alarms(environment, clockwork)),
@@ -110,7 +128,7 @@ def _problems(environment: str, of: _Clockwork) -> AlarmSpec:
         metric=_metric(environment, of.problems, "Minimum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=(PROBLEM_LOOKS, PROBLEM_LOOKS),
+        datapoints=of.problem_looks,
         # Silence is the next alarm's.
         silence=Silence.NOT_BREACHING,
     )
@@ -128,7 +146,7 @@ def _silent(environment: str, of: _Clockwork) -> AlarmSpec:
         comparison=Comparison.BELOW,
         # No count is below zero: it is the silence that breaches, and nothing else.
         threshold=0,
-        datapoints=(SILENT_MINUTES, SILENT_MINUTES),
+        datapoints=(of.silent_minutes, of.silent_minutes),
         silence=Silence.BREACHING,
     )
 

@@ -10,7 +10,7 @@ from fleet.diagnostics import Diagnostic, note, refuse, warn
 # Of every environment; a test holds them against the stacks that are composed.
 ALWAYS: Final = (
     "network", "compile-cache", "capacity", "training", "inference", "observability", "operations", "capacity-watch",
-    "prices",
+    "ledger",
 )  # fmt: skip
 # A change set that nobody has executed: there is no stack yet.
 NOT_YET: Final = "REVIEW_IN_PROGRESS"

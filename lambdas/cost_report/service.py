@@ -21,6 +21,8 @@ from lambdas.cost_report.ports import Store, World
 
 # How long an hour's objects are looked at again: a late one changes it. They are kept for longer, see the stack.
 LOOKED_AT: Final = timedelta(days=14)
+# The capacity watch writes an event of each fleet every minute, and Firehose holds them for 15 minutes at most.
+_SILENCE: Final = timedelta(hours=2)
 # A run begins no hour when less of its time is left: days have to be rolled up after it.
 _ENOUGH_SECONDS: Final = 450.0
 _ROWS: Final = {"nodes": (MINUTES, rollup.NODE_ROWS), "reserved": (RESERVED, rollup.RESERVED_ROWS)}
@@ -41,6 +43,9 @@ def run(world: World, environment: str, now: datetime, *, again: date | None = N
     """Take in what is new; with ``again`` also what arrived on that day, as if it were new."""
     report, state = Report(), _state(world.store)
     arrived = by_hour(world.store.below(EVENTS, after=_first_key(min(now - LOOKED_AT, _midnight(again, now)))))
+    newest = arrived[-1].hour if arrived else "the beginning"
+    if not arrived or newest < _hour(now - _SILENCE):
+        report.problems.append(f"no event has arrived since {newest}: neither of nodes nor of the capacity watch")
     changed = [hour for hour in arrived if state.get(hour.hour) != hour.digest or _is_of(hour, again)]
     touched: set[date] = set()
     for index, hour in enumerate(changed):

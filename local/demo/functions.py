@@ -10,14 +10,18 @@ from datetime import UTC, datetime
 from environments.markets import CapacityBlock, Reservation
 from environments.model import Environment, Fleet
 from fleet import metrics, operations_metrics
-from fleet.operations_metrics import CAPACITY_BLOCK_PROBLEMS, CAPACITY_WATCH_PROBLEMS
+from fleet.operations_metrics import CAPACITY_BLOCK_PROBLEMS, CAPACITY_WATCH_PROBLEMS, LEDGER_PROBLEMS
 
 Datums = list[dict[str, object]]
 
 
 def datums(environment: Environment, minute: float) -> dict[str, Datums]:
     """By namespace, what is written of the minute that starts at ``minute``, a unix second."""
-    looked = [CAPACITY_WATCH_PROBLEMS, *([CAPACITY_BLOCK_PROBLEMS] if environment.block_fleets else [])]
+    looked = [
+        CAPACITY_WATCH_PROBLEMS,
+        LEDGER_PROBLEMS,
+        *([CAPACITY_BLOCK_PROBLEMS] if environment.block_fleets else []),
+    ]
     here = {operations_metrics.ENVIRONMENT: environment.name}
     return {
         operations_metrics.NAMESPACE: [_datum(metric.name, 0, "Count", here, minute) for metric in looked],

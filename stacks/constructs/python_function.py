@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from aws_cdk import Duration, IgnoreMode, RemovalPolicy, Stack
+from aws_cdk import Duration, IgnoreMode, RemovalPolicy, Size, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -24,7 +24,8 @@ class PythonFunction(Construct):
 
     ``handler`` is the dotted path from the repository's root, as in ``lambdas.pager.handler.lambda_handler``. What an
     invocation could not do, retries included, ends up in ``dead_letters``. A log group whose events are read by others
-    has a ``log_group_name``.
+    has a ``log_group_name``. What computes instead of waiting has more ``memory_mb``, of which its share of a CPU goes
+    (1,769 MB are one), ``disk_mb`` and ``layers``.
     """
 
     def __init__(  # noqa: PLR0913 - keyword-only beyond the second, each one fact of a function
@@ -37,6 +38,9 @@ class PythonFunction(Construct):
         timeout: Duration,
         dead_letters: sqs.IQueue,
         log_group_name: str | None = None,
+        memory_mb: int = 256,
+        disk_mb: int | None = None,
+        layers: Sequence[lambda_.ILayerVersion] = (),
     ) -> None:
         """Create the function with its log group and its role."""
         super().__init__(scope, construct_id)
@@ -58,10 +62,11 @@ class PythonFunction(Construct):
             architecture=lambda_.Architecture.ARM_64,
             code=_code(PACKAGES),
             handler=handler,
-            layers=[lambda_.LayerVersion.from_layer_version_arn(self, "Powertools", layer)],
+            layers=[lambda_.LayerVersion.from_layer_version_arn(self, "Powertools", layer), *layers],
             environment=dict(environment),
             timeout=timeout,
-            memory_size=256,
+            memory_size=memory_mb,
+            ephemeral_storage_size=Size.mebibytes(disk_mb) if disk_mb else None,
             role=self.role,
             log_group=self.log_group,
             logging_format=lambda_.LoggingFormat.JSON,

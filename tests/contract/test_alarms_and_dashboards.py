@@ -294,9 +294,9 @@ def test_the_operator_sees_alarms_first() -> None:
     assert (first["type"], second["type"]) == ("alarm", "alarm")
     # A fleet that trains has six pages, an endpoint three for its nodes and three of its balancer; undelivered pages.
     assert len(first["properties"]["alarms"]) == 6 + 6 + (3 + 3) + 1
-    # Nodes: 5 for a fleet that trains, 6 for an endpoint. Capacity: 3 for a reservation, 5 for a block, 2 on demand.
-    # The engine and the watch: 3 each; the prices: 2.
-    assert len(second["properties"]["alarms"]) == (5 + 3) + (5 + 5) + (6 + 2) + 2 * 3 + 2
+    # Nodes: 5 for a fleet that trains, 6 for an endpoint. Capacity: 2 for a reservation, 4 for a block, 1 on demand.
+    # The engine, the watch and the ledger: 3 each.
+    assert len(second["properties"]["alarms"]) == (5 + 2) + (5 + 4) + (6 + 1) + 3 * 3
 
 
 def test_what_the_alarms_of_production_cost_a_month() -> None:
@@ -307,10 +307,10 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
     for alarm in composites(watched("prod")):
         cents[name(alarm)[1]] += 50
 
-    # A fleet on demand that trains: 14 metric alarms over 18 metrics, and the composite: $2.30. A reservation adds
-    # ReservationUnused (1 metric): $2.40. A block adds two endings (2 each): $2.80. An endpoint has no JobHang (2) and
-    # Straggler (2), but 3 + 2 + 1 metrics of its balancer: $2.50.
-    assert cents == {"trn1-pretrain": 240, "trn2-frontier": 280, "inf2-chat": 250, "platform": 90}
+    # A fleet on demand that trains: 13 metric alarms over 17 metrics, and the composite: $2.20. A reservation adds
+    # ReservationUnused (1 metric): $2.30. A block adds two endings (2 each): $2.70. An endpoint has no JobHang (2) and
+    # Straggler (2), but 3 + 2 + 1 metrics of its balancer: $2.40.
+    assert cents == {"trn1-pretrain": 230, "trn2-frontier": 270, "inf2-chat": 240, "platform": 100}
 
 
 def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:

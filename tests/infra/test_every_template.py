@@ -21,7 +21,7 @@ STACKS = (
     "observability",
     "operations",
     "capacity-watch",
-    "prices",
+    "ledger",
 )
 # Only where there is a Capacity Block to look after, and a reservation to make.
 MORE = dict.fromkeys(("prod", "local"), ("capacity-blocks", "reservation-trn1-pretrain"))

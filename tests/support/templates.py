@@ -50,8 +50,8 @@ class StackTemplate:
 def cdk_context() -> dict[str, Any]:
     """What the app runs with: the feature flags, and construct paths in the templates, as the CDK command adds."""
     flags: dict[str, Any] = json.loads((PROJECT_FOLDER / "cdk.json").read_text(encoding="utf-8"))["context"]
-    # Whatever archive of the agent lies about on this machine, templates are tested without.
-    return {**flags, "aws:cdk:enable-path-metadata": True, "agent-archive": "none"}
+    # Whatever archive of the agent or layer lies about on this machine, templates are tested without.
+    return {**flags, "aws:cdk:enable-path-metadata": True, "agent-archive": "none", "duckdb-layer": "none"}
 
 
 @cache

@@ -20,7 +20,7 @@ from local.emulator.extensions.quotas import serve_quotas
 from local.emulator.extensions.resource_groups import keep_members_true
 from local.emulator.extensions.settling import keep_instances
 from local.emulator.extensions.stacks import register_resources
-from local.emulator.extensions.step_functions import wait_for_jobs
+from local.emulator.logs.subscriptions import deliver_to_firehose
 from local.emulator.platform import Platform
 from local.emulator.resources.store import ResourceStore
 
@@ -48,6 +48,7 @@ def install(platform: Platform) -> None:
     serve_quotas(platform.capacity.quotas)
     serve_prices(platform.capacity.prices)
     read_logs(cloudwatch_of_request)
+    deliver_to_firehose()
     keep_weights()
     publish_images()
     show_launch_templates()

@@ -177,8 +177,8 @@ def test_a_run_that_is_short_of_time_leaves_hours_to_the_next(ledger: LedgerWorl
         ledger.arrive(f"2026-11-20-{hour:02}", node_event(node=f"i-{hour}"))
     ledger.left = 100.0
     report = service.run(ledger.world, "prod", NOW)
-    assert (report.hours, report.waiting, report.problems) == (
-        ["2026-11-20-08"], 2, ["2 hours of events wait for the next run"],
+    assert (report.hours, report.waiting, report.problems[-1]) == (
+        ["2026-11-20-08"], 2, "2 hours of events wait for the next run",
     )  # fmt: skip
     service.run(ledger.world, "prod", NOW)
     service.run(ledger.world, "prod", NOW)
@@ -210,3 +210,14 @@ def test_the_file_has_the_columns_of_the_table(ledger: LedgerWorld) -> None:
     file = ledger.scratch / "file.parquet"
     ledger.store.fetch("ledger/environment=prod/day=2026-11-20/ledger.parquet", file)
     assert list(rows(file)[0]) == [name for name, _, _ in COLUMNS]
+
+
+def test_silence_is_a_problem_and_no_day_without_cost(ledger: LedgerWorld) -> None:
+    assert service.run(ledger.world, "prod", NOW).problems == [
+        "no event has arrived since the beginning: neither of nodes nor of the capacity watch"
+    ]
+    ledger.arrive("2026-11-20-09", node_event())
+    (problem,) = service.run(ledger.world, "prod", NOW).problems
+    assert problem.startswith("no event has arrived since 2026-11-20-09")
+    ledger.arrive("2026-11-20-11", node_event())
+    assert service.run(ledger.world, "prod", NOW).problems == []
