@@ -15,8 +15,9 @@ from agents.config import PriceConfig
 from agents.minute.batch import Event, JobShare, NodeMinute
 from agents.minute.batch import iso as iso_time
 from agents.minute.event_size import bounded
+from agents.minute.job_shares import whole
 from agents.monitor.decode.report import Ecc
-from agents.price import is_stale
+from fleet import metrics
 from fleet.node_state import NodeState
 
 SCHEMA: Final = 1
@@ -77,10 +78,33 @@ def _job(entry: NodeMinute, share: JobShare) -> dict[str, Any]:
         "known_by": job.known_by.value,
         "cores": _rounded(share.cores),
         **(seen if _is_measured(entry) else {}),
+        **_reported(entry, job.job_id),
         "cost_usd_per_hour": share.cost_usd_per_hour,
         "wasted_usd_per_hour": share.wasted_usd_per_hour,
     }
     return {name: value for name, value in entries.items() if value is not None}
+
+
+def _reported(entry: NodeMinute, job_id: str) -> dict[str, Any]:
+    # What its work costs is asked of the events: metrics do not say which node's minutes they are of.
+    figures = entry.workload.get(job_id, {})
+    return {
+        "tokens_per_second": figures.get(metrics.TOKENS_PER_SECOND),
+        "samples_per_second": figures.get(metrics.SAMPLES_PER_SECOND),
+        "step": _step(entry, job_id),
+    }
+
+
+def _step(entry: NodeMinute, job_id: str) -> int | None:
+    jobs = [share.job.job_id for share in entry.jobs]
+    told = entry.collected.event.get("workload", {}).get("jobs", ())
+    steps = [
+        each["step"]
+        for each in told
+        if "step" in each
+        and (whole(each["job"], jobs) if "job" in each else jobs[0] if len(jobs) == 1 else "") == job_id
+    ]
+    return max(steps, default=None)
 
 
 def _is_measured(entry: NodeMinute) -> bool:
