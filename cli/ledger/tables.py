@@ -1,9 +1,11 @@
 """The ledger as people and programs read it: every dollar with its price's kind and date, every sum of its parts."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
+from rich.markup import escape
 from rich.table import Table
 
 from fleet.ledger import UNITS, By, Category, Total, cents, totals, usd
@@ -30,24 +32,27 @@ _WORK: Final = (
 
 
 def dollars(lines: Sequence[Line], by: By) -> Table:
-    """Who paid how much for what."""
+    """Who paid how much for what; prices are numbered, and named below the table."""
     rows = totals(lines, by)
     whole = total("all", lines)
     shown = [(name, of) for name, of in _APART if any(category in whole.by_category for category in of)]
-    table = Table(title=f"USD by {by.value}", caption="held by jobs: running, compiling, other held")
-    for name in (by.value, "USD", *(name for name, _ in shown), "node-hours", "unpriced node-hours"):
-        table.add_column(name, justify="left" if name == by.value else "right")
-    table.add_column("price: kind, as of")
+    numbers = _numbers(lines)
+    table = _table(
+        f"USD by {by.value}", numbers, by.value, "USD", *(name for name, _ in shown), "node-hours", "unpriced hours"
+    )
     amounts = [[row.amount for row in rows]]
     amounts += [[sum(row.by_category.get(c, 0) for c in of) for row in rows] for _, of in shown]
     # By column, so that each of them adds up to its foot.
     columns = [cents(column) for column in amounts]
     for index, row in enumerate(rows):
         table.add_row(
-            row.name or "(no job)", *(_cents(column[index]) for column in columns), *_hours(row), _prices(row)
+            escape(row.name or "(no job)"),
+            *(_cents(column[index]) for column in columns),
+            *_hours(row),
+            _prices(row, numbers),
         )
     table.add_section()
-    table.add_row("all", *(_cents(sum(column)) for column in columns), *_hours(whole), _prices(whole))
+    table.add_row("all", *(_cents(sum(column)) for column in columns), *_hours(whole), _prices(whole, numbers))
     return table
 
 
@@ -56,14 +61,15 @@ def work(lines: Sequence[Line], by: By) -> Table | None:
     rows = [row for row in totals(lines, by) if any(getattr(row, field) is not None for _, field in _WORK)]
     if not rows:
         return None
-    table = Table(title="USD for work done, all of the job's time counted")
-    table.add_column(by.value)
-    for name, _ in _WORK:
-        table.add_column(name, justify="right")
-    table.add_column("price: kind, as of")
+    numbers = _numbers(lines)
+    table = _table("USD for work done, all of the job's time counted", numbers, by.value, *(name for name, _ in _WORK))
     for row in rows:
         figures = [getattr(row, field) for _, field in _WORK]
-        table.add_row(row.name or "(no job)", *("-" if f is None else f"{f:,.4f}" for f in figures), _prices(row))
+        table.add_row(
+            escape(row.name or "(no job)"),
+            *("-" if f is None else f"{f:,.4f}" for f in figures),
+            _prices(row, numbers),
+        )
     return table
 
 
@@ -74,7 +80,12 @@ def bill(reconciled: Mapping[date, Mapping[str, Any]]) -> Table:
         table.add_column(name, justify="left" if name in {"day", "note"} else "right")
     for day, row in sorted(reconciled.items()):
         figures = ("ledger_usd", "billed_usd", "difference_usd", "cloudwatch_usd", "cloudwatch_account_usd")
-        notes = (row["problem"], row["adjustments"], "AWS may still change it" if row["is_estimate"] else None)
+        others = json.loads(row["adjustments"] or "{}")
+        notes = (
+            row["problem"],
+            *(f"{kind} {value:,.2f}" for kind, value in others.items()),
+            "AWS may still change it" if row["is_estimate"] else None,
+        )
         table.add_row(
             day.isoformat(),
             *("-" if row[name] is None else f"{row[name]:,.2f}" for name in figures),
@@ -107,5 +118,20 @@ def _hours(row: Total) -> tuple[str, str]:
     return f"{row.node_hours:,.2f}", f"{unpriced:,.2f}" if unpriced else "-"
 
 
-def _prices(row: Total) -> str:
-    return "; ".join(f"{kind}, {as_of}" for kind, as_of in row.prices) or "no known price"
+def _numbers(lines: Sequence[Line]) -> Mapping[tuple[str, str], int]:
+    # In a column of their own they would be cut off on a narrow terminal, and are the same in most rows.
+    return {price: number for number, price in enumerate(total(None, lines).prices, start=1)}
+
+
+def _prices(row: Total, numbers: Mapping[tuple[str, str], int]) -> str:
+    return escape(" ".join(f"[{numbers[price]}]" for price in row.prices)) or "unknown"
+
+
+def _table(title: str, numbers: Mapping[tuple[str, str], int], name: str, *figures: str) -> Table:
+    told = "; ".join(f"[{number}] {kind}, as of {as_of}" for (kind, as_of), number in numbers.items())
+    table = Table(title=title, caption=escape(f"prices: {told or 'none is known'}"), caption_justify="left")
+    table.add_column(name)
+    for figure in figures:
+        table.add_column(figure, justify="right")
+    table.add_column("price")
+    return table

@@ -68,12 +68,14 @@ def test_columns_add_up_to_the_cent_and_name_their_prices(monkeypatch: pytest.Mo
         assert round(sum(float(row[column]) for row in people), 2) == float(whole[column]), column
     assert whole[1] == "8.60"
     assert [row[-2:] for row in people] == [
-        ["0.02", "on-demand, 2026-08-01"],
-        *[["-", "on-demand, 2026-08-01"]] * 2,
-        ["-", "on-demand, 2026-08-01; spot, 2026-08-01"],
+        ["0.02", "[1]"],
+        *[["-", "[1]"]] * 2,
+        ["-", "[1] [2]"],
     ]
+    # Once below each of the two tables with dollars of ours.
+    assert result.output.count("prices: [1] on-demand, as of 2026-08-01; [2] spot, as of 2026-08-01") == 2
     assert "12.50" in result.output
-    assert "AWS may still change it" in result.output
+    assert "Credit -3.00; AWS may still change it" in result.output
     assert result.exit_code == 0
 
 
