@@ -86,7 +86,7 @@ def price_of(event: Event) -> PaidPrice | None:
     if not isinstance(price, Mapping):
         return None
     hour, words = number(price.get("usd_per_hour")), [price.get(name) for name in ("kind", "source", "as_of")]
-    if not hour or hour >= _MOST_USD_PER_HOUR or not all(isinstance(word, str) and word for word in words):
+    if hour is None or hour >= _MOST_USD_PER_HOUR or not all(isinstance(word, str) and word for word in words):
         return None
     # A price of nothing is no price.
     return PaidPrice(rate(hour), *(str(word) for word in words)) if rate(hour) else None

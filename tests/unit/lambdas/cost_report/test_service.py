@@ -50,7 +50,8 @@ def some_minutes(chance: random.Random, nodes: int = 12, minutes: int = 30) -> l
             if chance.random() < 0.2:
                 events.append(event)
             if chance.random() < 0.2:
-                events.append({**event, "seq": minute * 2 + 1, "price": {**ON_DEMAND, "usd_per_hour": 900.0}})
+                rest = {"seq": minute * 2 + 1, "state": chance.choice(STATES)}
+                events.append({**event, **rest, "price": {**ON_DEMAND, "usd_per_hour": 900.0}})
             if chance.random() < 0.1:
                 events.append({**event, "recovered": True, "jobs": [{"job": "j", "owner": "nobody", "cores": 1}]})
     chance.shuffle(events)
