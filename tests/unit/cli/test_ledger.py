@@ -54,7 +54,7 @@ def ledger(tmp_path: Path) -> LedgerWorld:
 
 def asked(monkeypatch: pytest.MonkeyPatch, ledger: LedgerWorld | None, *arguments: str) -> Any:
     monkeypatch.setattr("cli.ledger.command.Account", lambda _: FilledAccount(ledger))
-    monkeypatch.setattr("cli.answers.CONSOLE.width", 220)
+    monkeypatch.setattr("cli.answers.CONSOLE._width", 220)
     return CliRunner().invoke(app, ["ledger", "prod", *arguments])
 
 

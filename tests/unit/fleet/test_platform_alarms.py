@@ -11,6 +11,7 @@ from tests.unit.fleet.test_capacity_alarms import settings
 
 ALARM, OK = State.ALARM, State.OK
 SILENCE: Minute = {}
+LEDGER = {"LedgerProblems", "LedgerSilent", "LedgerUnhandled"}
 WATCH = {"CapacityWatchProblems", "CapacityWatchSilent", "CapacityWatchUnhandled"}
 PRICES = {"PriceRefreshProblems", "PriceRefreshUnhandled"}
 ENGINE = {"CapacityBlockEngineProblems", "CapacityBlockEngineSilent", "CapacityBlockEngineUnhandled"}
@@ -22,9 +23,12 @@ def alarm(key: str) -> AlarmSpec:
 
 
 def test_the_engine_is_watched_where_there_is_one() -> None:
-    always = {"PagerUndelivered"} | WATCH | PRICES
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=False)} == always
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True)} == always | ENGINE
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=False)} == {
+        "PagerUndelivered"
+    } | WATCH | LEDGER
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True)} == {
+        "PagerUndelivered"
+    } | WATCH | LEDGER | ENGINE
 
 
 def test_the_pager_knows_every_platform_alarm_by_its_key() -> None:
@@ -106,3 +110,15 @@ def test_an_operations_metric_that_no_function_publishes_is_refused(
 ) -> None:
     with pytest.raises(AlarmSpecError, match=f"no function publishes {name}"):
         MetricRef(operations_metrics.NAMESPACE, name, "Maximum", dimensions)
+
+
+def test_the_roll_up_is_silent_after_four_hours_and_not_between_two_runs() -> None:
+    spec = alarm("LedgerSilent")
+    assert last_state(spec, (1, {"LedgerProblems": 0}), (239, {})) is OK
+    assert last_state(spec, (1, {"LedgerProblems": 0}), (245, {})) is ALARM
+
+
+def test_three_hours_in_a_row_with_something_that_is_not_booked_are_a_ticket() -> None:
+    spec, hour = alarm("LedgerProblems"), ((1, {"LedgerProblems": 1}), (59, {}))
+    assert last_state(spec, *hour, *hour) is OK
+    assert last_state(spec, *hour, *hour, *hour[:1]) is ALARM

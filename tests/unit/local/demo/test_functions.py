@@ -10,11 +10,11 @@ from local.deployment import ENVIRONMENT
 MINUTE = datetime(2026, 12, 17, 18, 50, tzinfo=UTC).timestamp()
 
 
-def test_every_fleet_has_its_capacity_and_both_functions_have_looked() -> None:
+def test_every_fleet_has_its_capacity_and_every_function_has_looked() -> None:
     written = functions.datums(loader.load(ENVIRONMENT), MINUTE)
 
     operations = {datum["name"]: datum["values"] for datum in written["NeuronFleet/Operations"]}
-    assert operations == {"CapacityWatchProblems": [0.0], "CapacityBlockProblems": [0.0]}
+    assert operations == {name: [0.0] for name in ("CapacityWatchProblems", "LedgerProblems", "CapacityBlockProblems")}
     fleets: dict[str, dict[str, object]] = {}
     for datum in written["NeuronFleet"]:
         dimensions = datum["dimensions"]
