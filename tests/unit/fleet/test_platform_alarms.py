@@ -119,6 +119,6 @@ def test_the_roll_up_is_silent_after_four_hours_and_not_between_two_runs() -> No
 
 
 def test_three_hours_in_a_row_with_something_that_is_not_booked_are_a_ticket() -> None:
-    spec, hour = alarm("LedgerProblems"), ((1, {"LedgerProblems": 1}), (59, {}))
-    assert last_state(spec, *hour, *hour) is OK
-    assert last_state(spec, *hour, *hour, *hour[:1]) is ALARM
+    spec = alarm("LedgerProblems")
+    assert last_state(spec, *[(1, {"LedgerProblems": 1}), (59, {})] * 2) is OK
+    assert last_state(spec, *[(1, {"LedgerProblems": 1}), (59, {})] * 2, (1, {"LedgerProblems": 1})) is ALARM
