@@ -18,13 +18,13 @@ def over_cloudwatch_budget(environment: Environment) -> Iterator[Diagnostic]:
         return
     month = month_of(month_shape(environment))
     if month.is_over_cloudwatch_budget:
-        expected = month.usd(Group.CLOUDWATCH)
+        expected, day = month.usd(Group.CLOUDWATCH), service_price("logs-ingest-gb").as_of
         yield warn(
             "cloudwatch-over-budget",
             "monitoring.cloudwatch_usd_per_month",
             f"{budget:g}",
-            f"CloudWatch is expected to cost ${expected.expected:,.2f} a month (${expected.low:,.2f} to "
-            f"${expected.high:,.2f}), and ${budget:,.2f} is allowed",
+            f"CloudWatch is expected to cost ${amount(expected.expected)} a month (${amount(expected.low)} to "
+            f"${amount(expected.high)}, list prices of {day}), and ${amount(budget)} is allowed",
             "see its lines with `fleet plan cost`; raise the budget, or keep logs for fewer days",
         )
 

@@ -13,6 +13,8 @@ from fleet.prices import price_for
 
 _NUMBERS: Final = frozenset({"instances", "throughput", "hours", "days", "price", "usd"})
 _WORDS: Final = frozenset({"name", "type", "source", "region", "market"})
+# Not a word that can be typed: the title of the document whose price it is.
+_QUOTED: Final = "quoted from"
 _DEFAULT_MARKETS: Final = (MarketKind.ON_DEMAND, MarketKind.CAPACITY_BLOCK)
 
 
@@ -44,7 +46,7 @@ def _with_document(fields: dict[str, str], document: DocumentPrices | None) -> d
     named = None if document is None else document.usd_per_hour.get(fields.get("type", ""))
     if document is None or named is None or "price" in fields:
         return fields
-    return {**fields, "price": str(named), "source": document.title}
+    return {**fields, "price": str(named), _QUOTED: document.title}
 
 
 def _fields(text: str) -> dict[str, str]:
@@ -76,9 +78,7 @@ def _phase(fields: dict[str, str], region: str, refreshed: Prices) -> Phase:
 
 def _rates(fields: dict[str, str], by_hand: float | None, region: str, refreshed: Prices) -> tuple[Rate, ...]:
     """The price by hand, then the catalogue's for the type, where there is one."""
-    rates = (
-        () if by_hand is None else (Rate(by_hand, f"by hand ({fields.get('source', 'no source named')}), {today()}"),)
-    )
+    rates = () if by_hand is None else (Rate(by_hand, _given(fields)),)
     if "type" not in fields:
         return rates
     instance = instance_type(fields["type"])
@@ -90,6 +90,12 @@ def _rates(fields: dict[str, str], by_hand: float | None, region: str, refreshed
     if not rates:
         raise PlanError(f"no price of {instance.name} in {place} is known; give price= and source=")
     return rates
+
+
+def _given(fields: dict[str, str]) -> str:
+    if _QUOTED in fields:
+        return f"as given, undated ({fields[_QUOTED]})"
+    return f"by hand ({fields.get('source', 'no source named')}), {today()}"
 
 
 def _markets(fields: dict[str, str]) -> tuple[MarketKind, ...]:

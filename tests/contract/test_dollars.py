@@ -95,7 +95,8 @@ def test_dollars_are_written_in_one_place() -> None:
 def _by_amount(text: ast.JoinedStr) -> bool:
     parts = [part.value for part in text.values if isinstance(part, ast.FormattedValue)]
     return any(
-        ast.unparse(part).startswith(("amount(", "dollars(", "wording.amount(")) or _is_rate(part) for part in parts
+        ast.unparse(part).startswith(("amount(", "dollars(", "small_amount(", "wording.amount(")) or _is_rate(part)
+        for part in parts
     )
 
 
@@ -105,7 +106,7 @@ def _is_rate(part: ast.expr) -> bool:
 
 
 def test_who_writes_bare_figures_is_known_and_shows_their_basis() -> None:
-    bare = {path for path, tree in sources() if path != WRITER and calls(tree, "amount", "dollars")}
+    bare = {path for path, tree in sources() if path != WRITER and calls(tree, "amount", "dollars", "small_amount")}
 
     assert bare - {"cli/plan/figures.py"} == set(BESIDE_THEIR_BASIS) - {"cli/plan/figures.py"}
     assert all((ROOT / test).is_file() for test in BESIDE_THEIR_BASIS.values())

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from fleet.instances import Price
 from fleet.planning.sources.arithmetic import Sum
 from fleet.planning.sources.figure import Checked, Document, Verdict, check
+from fleet.prices.wording import small_amount
 
 _HEAD = """# The figures of the source documents, worked out again
 
@@ -105,4 +106,4 @@ def _prices(figures: Sequence[Checked]) -> Iterator[str]:
 
 
 def _named(price: Price) -> str:
-    return f"${price.usd_per_hour:g}: {price.kind}, {price.region}, {price.as_of} ({price.source})"
+    return f"${small_amount(price.usd_per_hour)}: {price.kind}, {price.region}, {price.as_of} ({price.source})"

@@ -50,7 +50,7 @@ def test_it_is_started_with_the_request_and_followed_step_by_step(desk: CacheDes
         "command": ["python", "train.py", "--steps", "2"],
     }
     assert answer.stdout.splitlines() == [
-        f"{NAME}: one trn1.32xlarge of trn1-pretrain, $21.50 an hour",
+        f"{NAME}: one trn1.32xlarge of trn1-pretrain, $21.50 per node-hour, on-demand, AWS API, as of 2026-10-03",
         "started run-0",
         "looks whether it is there",
         "waits for a node, or compiles on it",

@@ -19,8 +19,8 @@ def assess(*arguments: str) -> Result:
 def test_the_example_has_an_order_phases_and_questions() -> None:
     told = assess(str(EXAMPLE)).stdout
 
-    assert "| 1 | query-embeddings | start here | low | $14,000 | 35-45 % | 1-4 | $20,000 | 12 % |" in told
-    assert "| 2 | assistant-fine-tuning | migrate | medium | $36,000 | 38-50 % | 5-10 | $30,000 | 7 % |" in told
+    assert "| 1 | query-embeddings | start here | low | $14,000.00 | 35-45 % | 1-4 | $20,000.00 | 12 % |" in told
+    assert "| 2 | assistant-fine-tuning | migrate | medium | $36,000.00 | 38-50 % | 5-10 | $30,000.00 | 7 % |" in told
     assert "| 4 | ranking-with-own-kernels | defer | high | $21,000 | 40-55 % | - | - | - |" in told
     assert "### Phase 1: Proof of concept" in told
     assert "- **shapes**: its inputs have any length: each new shape compiles again; pad to a few buckets" in told

@@ -143,7 +143,7 @@ def test_the_prices_of_a_document_stand_beside_those_of_today() -> None:
     for when in ("given", "today"):
         costs = [[option["usd_per_million_units"] for option in each[when]] for each in (by_name, by_hand)]
         assert costs[0] == costs[1]
-    assert by_name["given"][0]["prices"] == ["by hand (AWS Trainium and Inferentia)"]
+    assert by_name["given"][0]["prices"] == ["as given, undated (AWS Trainium and Inferentia)"]
 
 
 def test_a_price_by_hand_stands_before_that_of_the_document() -> None:

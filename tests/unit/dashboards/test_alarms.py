@@ -66,7 +66,7 @@ def test_silence_is_no_incident_until_what_speaks_is_deployed(alarms: dict[str, 
     warm_ups = {key: alarm["WarmUpConfiguration"] for key, alarm in alarms.items() if "WarmUpConfiguration" in alarm}
 
     half_an_hour = {"WarmUpPeriodDurationInMinutes": 30}
-    assert warm_ups == {"CapacityWatchSilent": half_an_hour, "CapacityBlockEngineSilent": half_an_hour}
+    assert warm_ups == dict.fromkeys(("CapacityWatchSilent", "CapacityBlockEngineSilent", "LedgerSilent"), half_an_hour)
 
 
 def test_thresholds_come_from_the_environment_file() -> None:

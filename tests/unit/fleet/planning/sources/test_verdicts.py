@@ -61,4 +61,4 @@ def test_the_page_counts_verdicts_and_names_the_prices_of_today() -> None:
     assert "| **all** | **2** | 0 | 1 | 0 | 1 |" in text
     assert "| s | “q” | 2 x 50 = 100 | 21.957642 | **stale**. It fell |" in text
     assert "| s | “a \\| b” | - | - | **not reproducible**. No inputs |" in text
-    assert "Prices of today: $21.9576: on-demand, us-east-1, 2026-07-20 (AWS Price List)." in text
+    assert "Prices of today: $21.957642: on-demand, us-east-1, 2026-07-20 (AWS Price List)." in text
