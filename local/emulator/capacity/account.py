@@ -4,6 +4,8 @@ import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from local.emulator.batch.jobs import Jobs
+from local.emulator.batch.scheduler import Scheduler
 from local.emulator.capacity.batch import Batch
 from local.emulator.capacity.blocks import Blocks
 from local.emulator.capacity.extensions import Extensions
@@ -20,8 +22,8 @@ _KEPT_BY_AWS: Final = 5
 
 
 class Capacity:
-    """Attributes: ``reservations``, ``blocks``, ``extensions``, ``offerings``, ``quotas``, ``prices``, ``batch``,
-    ``scaling``.
+    """Attributes: ``reservations``, ``blocks``, ``extensions``, ``offerings``, ``quotas``, ``batch``, ``jobs``,
+    ``scheduler``, ``scaling``.
     """
 
     def __init__(
@@ -37,8 +39,9 @@ class Capacity:
         self.extensions = Extensions(self.reservations)
         self.offerings = Offerings()
         self.quotas = Quotas(account)
-        self.prices = PriceLists(clock)
-        self.batch = Batch(resources, clock)
+        self.batch = Batch(resources)
+        self.jobs = Jobs(self.batch, clock)
+        self.scheduler = Scheduler(self.jobs)
         self.scaling = ScalingActivities(clock)
         self._addresses: dict[tuple[str, str], int] = {}
 

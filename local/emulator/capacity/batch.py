@@ -1,24 +1,17 @@
-"""AWS Batch over the compute environments and queues that stacks have made; its jobs wait, and nothing runs them."""
+"""AWS Batch over the compute environments and queues that stacks have made."""
 
-import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
-
-from botocore.model import ListShape, Shape, StructureShape
 
 from local.emulator.api.answers import Entry, json_page
 from local.emulator.api.errors import AwsError
 from local.emulator.api.requests import service_model
-from local.emulator.clock import EmulatorClock
+from local.emulator.batch.casing import cased, of_template
 from local.emulator.resources.store import Resource, ResourceStore
 
 ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
 QUEUE: Final = "AWS::Batch::JobQueue"
-STATUSES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
-# What DescribeJobs tells again as SubmitJob was told it.
-_KEPT: Final = ("parameters", "tags", "shareIdentifier", "timeout", "propagateTags")
-_ENDED: Final = ("SUCCEEDED", "FAILED")
 _READY: Final = {ENVIRONMENT: "ComputeEnvironment Healthy", QUEUE: "JobQueue Healthy"}
 
 
@@ -27,8 +20,6 @@ class Batch:
     """One account's Batch. What UpdateComputeEnvironment changes stays until a deploy changes the environment."""
 
     resources: ResourceStore
-    clock: EmulatorClock
-    _jobs: dict[str, tuple[str, Entry]] = field(default_factory=dict)
 
     def describe_environments(self, region: str, request: Mapping[str, Any]) -> Entry:
         """DescribeComputeEnvironments."""
@@ -55,7 +46,7 @@ class Batch:
             AwsError: there is no such environment, or the sizes do not fit each other.
         """
         made = self.find(region, ENVIRONMENT, str(request.get("computeEnvironment", "")))
-        resources = made.properties.get("ComputeResources", {}) | _cased(request.get("computeResources") or {})
+        resources = made.properties.get("ComputeResources", {}) | cased(request.get("computeResources") or {})
         if resources.get("MinvCpus", 0) > resources.get("MaxvCpus", 0):
             message = "Error executing request, Exception : minvCpus must be less than or equal to maxvCpus"
             raise AwsError("ClientException", message)
@@ -83,65 +74,6 @@ class Batch:
         made.attributes.update(Status=status, StatusReason=reason)
         return _entry(made)
 
-    def plant_jobs(self, region: str, queue: str, jobs: list[Entry]) -> None:
-        """Give a queue these jobs and no others; each has jobId, jobName and status, perhaps statusReason."""
-        arn = self.find(region, QUEUE, queue).physical_id
-        self._jobs = {job_id: held for job_id, held in self._jobs.items() if held[0] != arn}
-        for job in jobs:
-            self._add(arn, job)
-
-    def _add(self, queue_arn: str, job: Entry) -> Entry:
-        job_arn = f"{queue_arn.rpartition(':')[0]}:job/{job['jobId']}"
-        added = {"createdAt": round(self.clock.now() * 1000), **job, "jobArn": job_arn}
-        self._jobs[job["jobId"]] = (queue_arn, added)
-        return added
-
-    def submit_job(self, region: str, request: Mapping[str, Any]) -> Entry:
-        """SubmitJob: the job waits for a node, and goes on waiting."""
-        arn = self.find(region, QUEUE, str(request.get("jobQueue", ""))).physical_id
-        asked = {name: request.get(name, "") for name in ("jobName", "jobDefinition")}
-        kept = {name: request[name] for name in _KEPT if name in request}
-        if nodes := request.get("nodeOverrides"):
-            kept["nodeProperties"] = {"numNodes": nodes.get("numNodes", 1), "mainNode": 0, "nodeRangeProperties": []}
-        job = self._add(arn, {"jobId": str(uuid.uuid4()), **asked, **kept, "status": "RUNNABLE"})
-        return {name: job[name] for name in ("jobArn", "jobName", "jobId")}
-
-    def list_jobs(self, region: str, request: Mapping[str, Any]) -> Entry:
-        """ListJobs of one queue: by name in whatever state, else by status; without one, those that run.
-
-        Raises:
-            AwsError: another filter than JOB_NAME, which nobody needed so far.
-        """
-        arn = self.find(region, QUEUE, str(request.get("jobQueue", ""))).physical_id
-        here = [job for of, job in self._jobs.values() if of == arn]
-        if filters := request.get("filters"):
-            if filters[0]["name"] != "JOB_NAME":
-                raise AwsError("ClientException", f"the embedded AWS does not filter jobs by {filters[0]['name']}")
-            wanted = [value.lower() for value in filters[0]["values"]]
-            found = [job for job in here if any(_is_named(job["jobName"].lower(), value) for value in wanted)]
-        else:
-            found = [job for job in here if job["status"] == request.get("jobStatus", "RUNNING")]
-        entries, more = json_page(found, request)
-        return {"jobSummaryList": entries, **more}
-
-    def describe_jobs(self, request: Mapping[str, Any]) -> Entry:
-        """DescribeJobs."""
-        asked = [self._jobs[each] for each in request.get("jobs", []) if each in self._jobs]
-        return {"jobs": [{**job, "jobQueue": arn} for arn, job in asked]}
-
-    def terminate_job(self, request: Mapping[str, Any]) -> Entry:
-        """TerminateJob: the job fails, for the given reason; one that has ended stays as it is."""
-        held = self._jobs.get(str(request.get("jobId", "")))
-        if held is None:
-            raise AwsError("ClientException", f"Job {request.get('jobId')} does not exist")
-        if held[1]["status"] not in _ENDED:
-            held[1].update(status="FAILED", statusReason=request.get("reason", ""))
-        return {}
-
-
-def _is_named(name: str, wanted: str) -> bool:
-    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
-
 
 def _name(made: Resource) -> str:
     return made.physical_id.rpartition("/")[2]
@@ -156,28 +88,4 @@ def _entry(made: Resource) -> Entry:
     }
     identity = {f"{prefix}Name": _name(made), f"{prefix}Arn": made.physical_id}
     shape = service_model("batch").shape_for(kind)
-    return {"state": "ENABLED", **_of_template(shape, made.properties), **status, **identity}
-
-
-def _of_template(shape: Shape, value: Any) -> Any:  # noqa: ANN401 - what the shape says
-    """A template's properties as the API has them: the same names, but for the case of their first letters."""
-    if isinstance(shape, StructureShape):
-        members = {name[:1].upper() + name[1:]: (name, each) for name, each in shape.members.items()}
-        known = {key: item for key, item in value.items() if key in members}
-        return {members[key][0]: _of_template(members[key][1], item) for key, item in known.items()}
-    if isinstance(shape, ListShape):
-        return [_of_template(shape.member, item) for item in value]
-    return value
-
-
-def _cased(given: Mapping[str, Any]) -> Entry:
-    """Compute resources of a request as a template has them; keys of tags are nobody's but the user's."""
-    return {name[:1].upper() + name[1:]: _cased_value(name, value) for name, value in given.items()}
-
-
-def _cased_value(name: str, value: Any) -> Any:  # noqa: ANN401 - JSON
-    if name in ("tags", "capacityTags"):
-        return value
-    if isinstance(value, Mapping):
-        return _cased(value)
-    return [_cased(each) if isinstance(each, Mapping) else each for each in value] if isinstance(value, list) else value
+    return {"state": "ENABLED", **of_template(shape, made.properties), **status, **identity}

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from local.emulator.api.answers import Entry
+from local.emulator.batch.job import STATUSES
 from local.emulator.capacity.account import Capacity
-from local.emulator.capacity.batch import STATUSES
 from local.emulator.capacity.reservations import TYPE, moment
 
 _STATES: Final = (
@@ -133,7 +133,7 @@ def jobs(capacity: Capacity, given: object) -> Entry:
     for job in found:
         if not isinstance(job, dict) or not {"jobId", "jobName"} <= set(job) or job.get("status") not in STATUSES:
             raise ValueError(f"jobs: {job!r} needs jobId, jobName, and a status out of {', '.join(STATUSES)}")
-    capacity.batch.plant_jobs(region, queue, found)
+    capacity.jobs.plant(region, queue, found)
     return {"jobs": found}
 
 
@@ -141,6 +141,21 @@ def activity(capacity: Capacity, given: object) -> Entry:
     """``{"region", "group", "status", "message"}``: the newest scaling activity of an Auto Scaling group."""
     fields = _fields(given, "group-activities", region=str, group=str, status=str, message=str)
     return flat(capacity.scaling.record(*fields))
+
+
+def container_instance(capacity: Capacity, given: object) -> Entry:
+    """``{"region", "instance"}``: the ECS agent of an instance of Batch's has started and joins."""
+    region, instance = _fields(given, "container-instances", region=str, instance=str)
+    return {"cluster": capacity.scheduler.join(region, instance)}
+
+
+def tasks(capacity: Capacity, given: object) -> Entry:
+    """``{"region", "instance", "states": [{"task", "status", …}]}``: an ECS agent's report; what it has to do.
+
+    ``status`` is RUNNING or STOPPED, the latter with ``exit_code`` (or ``reason``, where nothing ran).
+    """
+    region, instance, states = _fields(given, "tasks", region=str, instance=str, states=list)
+    return {"tasks": capacity.scheduler.report(region, instance, states)}
 
 
 def _fields(given: object, what: str, **fields: type) -> list[Any]:
@@ -157,10 +172,12 @@ def _fields(given: object, what: str, **fields: type) -> list[Any]:
 PLANTERS: Final[Mapping[str, Callable[[Capacity, Any], Entry]]] = {
     "reservations": reservation,
     "compute-environments": environment,
+    "container-instances": container_instance,
     "group-activities": activity,
     "jobs": jobs,
     "offerings": offering,
     "prices": price,
     "quotas": quota,
     "subnets": subnet,
+    "tasks": tasks,
 }

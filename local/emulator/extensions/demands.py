@@ -9,6 +9,7 @@ from ministack.core.responses import get_region
 from ministack.services import autoscaling, ec2
 
 from fleet.instances import UnknownInstanceTypeError, instance_type
+from local.emulator.batch.scheduler import Scheduler
 from local.emulator.capacity.batch import ENVIRONMENT
 from local.emulator.clock import EmulatorClock
 from local.emulator.extensions.nodes import Demand
@@ -18,10 +19,10 @@ _EVERY: Final = re.compile(r"\*(?:/(\d+))?( \*){4}")
 _SINCE: Final = "_LookedAt"
 
 
-def demands(resources: ResourceStore, clock: EmulatorClock) -> Iterator[Demand]:
+def demands(resources: ResourceStore, clock: EmulatorClock, scheduler: Scheduler) -> Iterator[Demand]:
     """Everyone's wants in the region of the request."""
     for made in resources.of_type(get_region(), ENVIRONMENT):
-        demand = _of_environment(made)
+        demand = _of_environment(made, scheduler)
         if demand is not None:
             yield demand
     _ask_as_scheduled(clock.now())
@@ -29,7 +30,7 @@ def demands(resources: ResourceStore, clock: EmulatorClock) -> Iterator[Demand]:
         yield _of_group(autoscaling._asgs[name])
 
 
-def _of_environment(made: Resource) -> Demand | None:
+def _of_environment(made: Resource, scheduler: Scheduler) -> Demand | None:
     resources = made.properties.get("ComputeResources", {})
     template = resources.get("LaunchTemplate")
     names = resources.get("InstanceTypes", [])
@@ -39,10 +40,13 @@ def _of_environment(made: Resource) -> Demand | None:
         vcpus = instance_type(names[0]).vcpus
     except UnknownInstanceTypeError:
         return None
-    count = math.ceil(resources.get("MinvCpus", 0) / vcpus)
+    most = resources.get("MaxvCpus", 0) // vcpus
+    kept = math.ceil(resources.get("MinvCpus", 0) / vcpus)
+    count = max(kept, min(scheduler.nodes_wanted(get_region(), made.physical_id), most))
     data = _template_data(template)
     group = resources.get("PlacementGroup") or _placement_group(data)
-    return Demand(made.physical_id, count, names[0], tuple(resources.get("Subnets", [])), group, data)
+    subnets = tuple(resources.get("Subnets", []))
+    return Demand(made.physical_id, count, names[0], subnets, group, data, scheduler.busy())
 
 
 def _of_group(group: Mapping[str, Any]) -> Demand:

@@ -32,6 +32,8 @@ class Demand:
     subnets: tuple[str, ...]
     placement_group: str
     data: Mapping[str, Any]
+    busy: frozenset[str] = frozenset()
+    """Instances that work, which are the last to go when fewer are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Nodes:
         self._let_go({demand.owner for demand in demands})
         launched: dict[str, tuple[list[str], AwsError | None]] = {}
         for demand in demands:
-            kept = self.of(demand.owner)
+            kept = sorted(self.of(demand.owner), key=lambda each: each["InstanceId"] not in demand.busy)
             _terminate(kept[demand.count :])
             launched[demand.owner] = self._launch(demand, demand.count - len(kept))
         self._move()

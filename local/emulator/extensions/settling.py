@@ -4,10 +4,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
+from ministack.core.responses import get_region
 from ministack.services import autoscaling, ec2, resource_groups
 
 from local.emulator.api.errors import Response
 from local.emulator.api.query import Form
+from local.emulator.batch.scheduler import Host
+from local.emulator.capacity.batch import ENVIRONMENT
 from local.emulator.capacity.placing import Placing
 from local.emulator.extensions import auto_scaling
 from local.emulator.extensions.demands import demands
@@ -27,11 +30,14 @@ _FILTERS: Final[Mapping[str, Callable[[Mapping[str, Any]], object]]] = {
 
 def keep_instances(platform: Platform) -> None:
     """``ec2._ACTION_MAP``, ``_instance_xml`` and ``_matches_filters``; ``autoscaling._ACTION_MAP``."""
-    capacity = platform.capacity
+    capacity, scheduler = platform.capacity, platform.capacity.scheduler
     nodes = Nodes(capacity.reservations, Placing(capacity.reservations, _members), platform.faults, platform.clock)
 
     def settle() -> None:
-        launched = nodes.settle(list(demands(platform.resources, platform.clock)))
+        # Before anybody is asked for: a job whose node was lost may need another one.
+        scheduler.see(get_region(), _hosts(platform, nodes))
+        launched = nodes.settle(list(demands(platform.resources, platform.clock, scheduler)))
+        scheduler.see(get_region(), _hosts(platform, nodes))
         auto_scaling.show(nodes, capacity.scaling, launched)
 
     for action in _LOOKS:
@@ -41,6 +47,14 @@ def keep_instances(platform: Platform) -> None:
     autoscaling._reconcile_instances = lambda _group: None
     ec2._instance_xml = partial(_instance_xml, ec2._instance_xml)
     ec2._matches_filters = partial(_matches, ec2._matches_filters)
+
+
+def _hosts(platform: Platform, nodes: Nodes) -> list[Host]:
+    return [
+        Host(instance["InstanceId"], made.physical_id, instance["PrivateIpAddress"])
+        for made in platform.resources.of_type(get_region(), ENVIRONMENT)
+        for instance in nodes.of(made.physical_id)
+    ]
 
 
 def _settled(settle: Callable[[], None], answer: Callable[[Form], Response], form: Form) -> Response:
