@@ -10,10 +10,12 @@ from typing import Annotated, Final
 import typer
 
 from cli.answers import CONSOLE, refuse
+from cli.jobs.submit import submit
 from local import platform_state
 from local.demo import run as local_demo
 from local.failures import EXPECTED, explain
 from local.simulation.scenario import SCENARIOS
+from local.training import story as local_training
 
 DEMO: Final = SCENARIOS / "demo.yaml"
 app = typer.Typer(help="The whole platform on this machine.", no_args_is_help=True)
@@ -30,6 +32,14 @@ def demo(
     """Deploy everything to an embedded AWS and let a three-hour incident happen."""
     with _failures_in_one_line():
         code = local_demo.run(local_demo.DemoOptions(once, port, page_port, scenario), CONSOLE)
+    raise typer.Exit(code)
+
+
+@app.command()
+def training(port: Port = None) -> None:
+    """Deploy everything to an embedded AWS and run the example job there: nodes boot, fail, go; it resumes and ends."""
+    with _failures_in_one_line():
+        code = local_training.run(lambda file: submit(file, yes=True), CONSOLE, port)
     raise typer.Exit(code)
 
 

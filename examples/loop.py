@@ -1,23 +1,24 @@
 """The part of a training script that needs no framework: resume, save, report, and say why it ended."""
 
 import os
-import socket
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from agents.workload.checkpoint.member import Habits, Member
 from agents.workload.checkpoint.run import run_name
 from agents.workload.checkpoint.saver import Saver
-from agents.workload.checkpoint.signals.drain import Drain
+from agents.workload.checkpoint.signals.drain import RUN_DIRECTORY, Drain
+from agents.workload.checkpoint.signals.hints import SOCKET, Hints, send
 from agents.workload.checkpoint.stores.places import open_store
 from examples.launch import RESUME_FILE
 from fleet.checkpoints.schedule import Schedule
 
-_AGENT: Final = ("127.0.0.1", 8125)
 _LONGEST_SECONDS: Final = 3600.0
+# Where a container sees its node's run directory, and where it may write; a job's variables may say otherwise.
+_RUN_DIRECTORY: Final = "NEURON_FLEET_RUN_DIRECTORY"
+_SCRATCH: Final = "NEURON_FLEET_SCRATCH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,16 @@ class Work:
     load: Callable[[Path], None]
 
 
+def scratch_of(environment: Mapping[str, str]) -> Path:
+    """A folder on the node's own disk."""
+    return Path(environment.get(_SCRATCH, "/scratch"))
+
+
+def run_directory(environment: Mapping[str, str]) -> Path:
+    """Where the node's agent leaves its markers, and listens."""
+    return Path(environment.get(_RUN_DIRECTORY, RUN_DIRECTORY))
+
+
 def saver_of(environment: Mapping[str, str], scratch: Path, drain: Drain | None = None) -> Saver:
     """From torchrun's variables and those of the submission."""
     member = Member(
@@ -50,7 +61,20 @@ def saver_of(environment: Mapping[str, str], scratch: Path, drain: Drain | None 
     seconds = float(minutes) * 60 if minutes else (None if steps else _LONGEST_SECONDS)
     schedule = Schedule(every_steps=int(steps) if steps else None, longest_seconds=seconds)
     store = open_store(environment["NEURON_FLEET_CHECKPOINT"])
-    return Saver(store, member, scratch, drain or Drain(), Habits(schedule))
+    saver = Saver(store, member, scratch, drain or Drain(run_directory(environment)), _habits(environment, schedule))
+    saver.hints = Hints(member.rank, member.job, unix=run_directory(environment) / SOCKET.name)
+    return saver
+
+
+def _habits(environment: Mapping[str, str], schedule: Schedule) -> Habits:
+    """A store that is seen late (EFS, NFS) needs orders further ahead; one that is near, less."""
+    usual = Habits(schedule)
+    ahead, look = (environment.get(f"CHECKPOINT_{name}_SECONDS") for name in ("AHEAD", "LOOK"))
+    return replace(
+        usual,
+        ahead_seconds=float(ahead) if ahead else usual.ahead_seconds,
+        look_seconds=float(look) if look else usual.look_seconds,
+    )
 
 
 def train(saver: Saver, last: int, work: Work, environment: Mapping[str, str] = os.environ) -> bool:
@@ -94,6 +118,4 @@ def report(figures: Figures, environment: Mapping[str, str]) -> None:
     lines = [f"neuron_fleet.tokens:{figures.tokens}|c|{tags}"]
     if figures.loss is not None:
         lines.append(f"neuron_fleet.loss:{figures.loss}|g|{tags}")
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as agent:
-        agent.setblocking(False)
-        agent.sendto("\n".join(lines).encode(), _AGENT)
+    send("\n".join(lines), run_directory(environment) / SOCKET.name)

@@ -130,6 +130,17 @@ class EmulatorControl:
         """Give a Batch queue these jobs and no others: each a JobSummary with jobId, jobName and status."""
         self._call("/_local/jobs", {"region": region, "queue": queue, "jobs": list(jobs)}, _QUICK_SECONDS)
 
+    def join_cluster(self, region: str, instance: str, *, drains: bool = False) -> None:
+        """Say that the ECS agent of an instance of Batch's has started, or drains: whether it can be given a job."""
+        body = {"region": region, "instance": instance, "drains": drains}
+        self._call("/_local/container-instances", body, _QUICK_SECONDS)
+
+    def report_tasks(self, region: str, instance: str, states: Sequence[Mapping[str, object]]) -> list[dict[str, Any]]:
+        """An ECS agent's report, and all that it has to do: tasks, each to ``run`` or to be stopped."""
+        body = {"region": region, "instance": instance, "states": list(states)}
+        tasks: list[dict[str, Any]] = self._call("/_local/tasks", body, _QUICK_SECONDS)["tasks"]
+        return tasks
+
     def put_group_activity(self, region: str, group: str, status: str, message: str) -> None:
         """Add a scaling activity to an Auto Scaling group: Failed or Successful, with its StatusMessage."""
         body = {"region": region, "group": group, "status": status, "message": message}

@@ -10,11 +10,15 @@ from local.dashboards_page.cloud import DashboardsPageError
 from local.deployment import DeploymentError
 from local.directory import DirectoryError
 from local.emulator_process import EmulatorStartError
+from local.sandbox.machine import BootError
 from local.simulation.coordinator import NodeFailedError
 from local.simulation.placement import ScenarioMismatchError
 from local.simulation.scenario import ScenarioFileError
+from local.training.node import NodeStuckError
+from local.training.run import RunError
 
 EXPECTED: Final = (
+    BootError,
     BotoCoreError,
     ClientError,
     DashboardsPageError,
@@ -24,6 +28,8 @@ EXPECTED: Final = (
     EmulatorStartError,
     EnvironmentFileError,
     NodeFailedError,
+    NodeStuckError,
+    RunError,
     ScenarioFileError,
     ScenarioMismatchError,
 )

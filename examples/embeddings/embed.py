@@ -15,9 +15,9 @@ import torch_neuronx
 from transformers import AutoModel, AutoTokenizer
 
 from examples import objects
-from examples.loop import Figures, Work, saver_of, train
+from examples.loop import Figures, Work, saver_of, scratch_of, train
 
-SCRATCH = Path("/scratch")
+SCRATCH = scratch_of(os.environ)
 CONTEXT, BATCH = 512, 32
 
 

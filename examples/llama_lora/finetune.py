@@ -15,9 +15,9 @@ from neuronx_distributed.parallel_layers import parallel_state
 from examples import objects
 from examples.llama_lora import adapters
 from examples.llama_lora.model import CONTEXT, configuration, fetch_base, load_base, texts_of, tokenized
-from examples.loop import Figures, Work, saver_of, train
+from examples.loop import Figures, Work, saver_of, scratch_of, train
 
-SCRATCH = Path("/scratch")
+SCRATCH = scratch_of(os.environ)
 LEARNING_RATE, EXPORT_STEPS = 2e-4, 200
 
 

@@ -19,8 +19,9 @@ import torch_xla.distributed.xla_backend  # noqa: F401 - registers "xla"
 from examples import objects
 from examples.llama_lora import adapters
 from examples.llama_lora.model import configuration, fetch_base, load_base, texts_of, tokenized
+from examples.loop import scratch_of
 
-SCRATCH = Path("/scratch")
+SCRATCH = scratch_of(os.environ)
 SAMPLES, POLL_SECONDS = 64, 15.0
 
 

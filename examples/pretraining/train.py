@@ -20,10 +20,10 @@ from neuronx_distributed.parallel_layers import mappings, parallel_state
 from transformers import LlamaConfig
 
 from examples import objects
-from examples.loop import Figures, Work, saver_of, train
+from examples.loop import Figures, Work, saver_of, scratch_of, train
 
 CONFIG = Path(__file__).parent.parent / "llama-2-7b.json"
-SCRATCH = Path("/scratch")
+SCRATCH = scratch_of(os.environ)
 CONTEXT, MICRO_BATCHES, LEARNING_RATE = 4096, 8, 3e-4
 
 

@@ -48,7 +48,7 @@ class Machine:
         self._shown: PhaseKind | None = None
         for directory in (self.run_directory / "jobs", self.spool_directory, self.proc):
             directory.mkdir(parents=True, exist_ok=True)
-        _write_launcher(self.neuron_monitor)
+        write_launcher(self.neuron_monitor, sys.executable)
         boot = self.proc / "sys/kernel/random/boot_id"
         boot.parent.mkdir(parents=True)
         boot.write_text(f"{uuid.uuid5(uuid.NAMESPACE_OID, script.node)}\n", encoding="utf-8")
@@ -102,7 +102,7 @@ class Machine:
                 (directory / "environ").write_bytes(b"HOME=/root\0")
 
 
-def _write_launcher(path: Path) -> None:
+def write_launcher(path: Path, python: str) -> None:
     """A program that can be started by its path, as the real one is; the interpreter's own path may hold spaces."""
-    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m local.simulation.neuron_monitor "$@"\n', encoding="utf-8")
+    path.write_text(f'#!/bin/sh\nexec "{python}" -m local.simulation.neuron_monitor "$@"\n', encoding="utf-8")
     path.chmod(0o755)

@@ -22,13 +22,20 @@ class MonitorLink:
     def __init__(self, connection: socket.socket, script: Script) -> None:
         self._connection = connection
         self._reader = connection.makefile("rb")
+        self._changed: Script | None = None
         self.hello = msgspec.json.decode(self._reader.readline(), type=Hello)
         send(connection, script)
 
+    def change(self, script: Script) -> None:
+        """Tell the stand-in with the next command what the node goes through from now on."""
+        self._changed = script
+
     def ask(self, command: Command) -> int | None:
         """Give a command; the number of lines that were printed for it, or None when the stand-in has ended."""
+        told = msgspec.structs.replace(command, script=self._changed) if self._changed else command
+        self._changed = None
         try:
-            send(self._connection, command)
+            send(self._connection, told)
             line = self._reader.readline()
         except TimeoutError as error:
             raise SimulationStuckError(
@@ -70,6 +77,14 @@ class MonitorDoor:
             connection.close()
             self._admitted = None
         return self._admitted
+
+    def change(self, script: Script) -> None:
+        """What the node goes through from now on, for the stand-in that runs and for those to come."""
+        if script == self._script:
+            return
+        self._script = script
+        if self._admitted is not None:
+            self._admitted.change(script)
 
     def __enter__(self) -> Self:
         return self

@@ -43,6 +43,8 @@ class Monitor:
         Raises:
             MonitorDied: The script says so for this moment.
         """
+        if command.script is not None:
+            self._script, self._builder = command.script, ReportBuilder(command.script)
         kind = self._script.phase_at(command.now).kind
         if kind is PhaseKind.MONITOR_DEATH:
             raise MonitorDied

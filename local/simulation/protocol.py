@@ -69,11 +69,15 @@ class Hello(msgspec.Struct, frozen=True):
     period_seconds: float | None
 
 
-class Command(msgspec.Struct, frozen=True):
-    """Virtual time is ``now``; print what is due if ``emit``, else only show that you are alive."""
+class Command(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Virtual time is ``now``; print what is due if ``emit``, else only show that you are alive.
+
+    ``script``: what the node goes through from here on, where that has changed.
+    """
 
     now: float
     emit: bool
+    script: Script | None = None
 
 
 class Answer(msgspec.Struct, frozen=True):

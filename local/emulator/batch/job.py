@@ -136,7 +136,7 @@ def node_detail(job: Job, index: int) -> Entry | None:
     task = next((each for each in job.tasks if each.index == index), None)
     if task is None and not past:
         return None
-    shared = {name: job.entry[name] for name in ("jobName", "jobDefinition", "createdAt") if name in job.entry}
+    shared: Entry = {name: job.entry[name] for name in ("jobName", "jobDefinition", "createdAt") if name in job.entry}
     if task is not None:
         status = {"STARTING": "STARTING", "RUNNING": "RUNNING"}.get(task.status) or _end_of(task.exit_code)
         now = {"status": status, "container": task.as_container(), "statusReason": task.reason}

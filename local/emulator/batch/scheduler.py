@@ -33,6 +33,8 @@ class Scheduler:
     jobs: Jobs
     hosts: dict[str, Host] = field(default_factory=dict)
     members: dict[str, Host] = field(default_factory=dict)
+    draining: set[str] = field(default_factory=set)
+    """Members that are given nothing more."""
 
     def nodes_wanted(self, region: str, environment: str) -> int:
         """How many nodes the environment's jobs need, those that wait and those that run."""
@@ -52,8 +54,8 @@ class Scheduler:
                     task.is_lost, task.status, task.stopped = True, "STOPPED", self.jobs.milliseconds()
         self.settle(region)
 
-    def join(self, region: str, instance: str) -> str:
-        """The ECS agent of an instance has started; the cluster that it has joined.
+    def join(self, region: str, instance: str, *, drains: bool = False) -> str:
+        """The ECS agent of an instance has started, or it drains; the cluster that it is in.
 
         Raises:
             ValueError: no compute environment has launched the instance, or it has ended.
@@ -62,6 +64,8 @@ class Scheduler:
         if host is None:
             raise ValueError(f"container-instances: {instance}: no running instance of a compute environment")
         self.members[instance] = host
+        if drains:
+            self.draining.add(instance)
         self.settle(region)
         return host.environment
 
@@ -122,7 +126,7 @@ class Scheduler:
 
     def _start(self, region: str, job: Job) -> bool:
         environment = self._environment(region, job)
-        taken = self.busy()
+        taken = self.busy() | self.draining
         free = [
             host for host in self.members.values() if host.environment == environment and host.instance not in taken
         ]

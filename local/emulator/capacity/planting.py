@@ -144,9 +144,9 @@ def activity(capacity: Capacity, given: object) -> Entry:
 
 
 def container_instance(capacity: Capacity, given: object) -> Entry:
-    """``{"region", "instance"}``: the ECS agent of an instance of Batch's has started and joins."""
-    region, instance = _fields(given, "container-instances", region=str, instance=str)
-    return {"cluster": capacity.scheduler.join(region, instance)}
+    """``{"region", "instance", "drains"}``: the ECS agent of an instance of Batch's has joined, or drains."""
+    region, instance, drains = _fields(given, "container-instances", region=str, instance=str, drains=bool)
+    return {"cluster": capacity.scheduler.join(region, instance, drains=drains)}
 
 
 def tasks(capacity: Capacity, given: object) -> Entry:

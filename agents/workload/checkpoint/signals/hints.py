@@ -26,16 +26,18 @@ class Hints:
     @contextlib.contextmanager
     def saving(self, step: int) -> Iterator[None]:
         """Around a save; the end is told also of one that failed."""
-        self._send(f"{CHECKPOINT}:1|g|#{self._tags}")
+        send(f"{CHECKPOINT}:1|g|#{self._tags}", self._unix, self._address)
         try:
             yield
         finally:
-            self._send(f"{CHECKPOINT}:0|g|#{self._tags}\n{STEP}:{step}|g|#{self._tags}")
+            send(f"{CHECKPOINT}:0|g|#{self._tags}\n{STEP}:{step}|g|#{self._tags}", self._unix, self._address)
 
-    def _send(self, lines: str) -> None:
-        with contextlib.suppress(OSError):
-            is_unix = self._unix.is_socket()
-            family = socket.AF_UNIX if is_unix else socket.AF_INET
-            with socket.socket(family, socket.SOCK_DGRAM) as agent:
-                agent.setblocking(False)
-                agent.sendto(lines.encode(), str(self._unix) if is_unix else self._address)
+
+def send(lines: str, unix: Path = SOCKET, address: tuple[str, int] = ADDRESS) -> None:
+    """Tell the node's agent: at its Unix socket where there is one, else at its port; lost where nobody listens."""
+    with contextlib.suppress(OSError):
+        is_unix = unix.is_socket()
+        family = socket.AF_UNIX if is_unix else socket.AF_INET
+        with socket.socket(family, socket.SOCK_DGRAM) as agent:
+            agent.setblocking(False)
+            agent.sendto(lines.encode(), str(unix) if is_unix else address)

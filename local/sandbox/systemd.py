@@ -1,0 +1,165 @@
+"""A node's systemd: starts units in their own sessions, knows which are active, and answers the stand-in systemctl.
+
+Of unit files it takes what the node's units need: ExecStartPre, ExecStart, Type, Environment, EnvironmentFile,
+TimeoutStartSec. It restarts nothing by itself, and none of the limits of a unit is applied.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from local.sandbox.units import NoUnitError, Unit, load
+from local.sandbox.user_data import inside
+
+# What a node may take to be ready, in real seconds, whatever the unit's own limit.
+_READY_SECONDS: Final = 90.0
+_NOT_ACTIVE: Final = 3
+_NO_UNIT: Final = 4
+Replace = Callable[[Unit, list[str], dict[str, str]], tuple[list[str], dict[str, str]]]
+
+
+class Systemd:
+    """Serves one node below ``root``. ``replace`` may change a unit's command and environment before it is run."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str], replace: Replace) -> None:
+        self._root, self._environment, self._replace = root, environment, replace
+        self.socket = root / "run/systemd.sock"
+        self.calls: list[str] = []
+        self.failed: dict[str, int] = {}
+        self.running: dict[str, subprocess.Popen[bytes]] = {}
+        self._starting: list[threading.Thread] = []
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(self.socket))
+        self._listener.listen(16)
+        threading.Thread(target=self._serve, name="systemd", daemon=True).start()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                threading.Thread(target=self._answer, args=(connection,), name="systemctl", daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rwb") as stream:
+            code, text = self.systemctl(json.loads(stream.readline()))
+            with contextlib.suppress(OSError):
+                stream.write(json.dumps({"code": code, "text": text}).encode() + b"\n")
+                stream.flush()
+
+    def systemctl(self, arguments: list[str]) -> tuple[int, str]:
+        """Exit code and output of ``systemctl ARGUMENTS``."""
+        self.calls.append(" ".join(arguments))
+        verb, *rest = arguments
+        name = next((each for each in rest if not each.startswith("--")), "")
+        if verb in ("daemon-reload", "enable"):
+            return 0, ""
+        try:
+            unit = load(self._root, name)
+        except NoUnitError as error:
+            return _NO_UNIT, f"{error}\n"
+        if verb == "is-active":
+            code, word = (0, "active") if self.is_active(name) else (_NOT_ACTIVE, "inactive")
+            return code, "" if "--quiet" in rest else f"{word}\n"
+        if verb == "cat":
+            return 0, unit.text
+        if verb == "start" and "--no-block" in rest:
+            thread = threading.Thread(target=self.start, args=(unit,), name=name, daemon=True)
+            self._starting.append(thread)
+            thread.start()
+            return 0, ""
+        if verb in ("start", "restart"):
+            self._stop(name)
+            return (0, "") if self.start(unit) else (1, f"Job for {name} failed.\n")
+        return 1, f"the stand-in for systemctl does not know {verb}\n"
+
+    def is_active(self, name: str) -> bool:
+        """Whether the unit's process runs."""
+        return name in self.running and self.running[name].poll() is None
+
+    def start(self, unit: Unit) -> bool:
+        """What comes before, then the unit itself; True when it has started, or has told that it is ready."""
+        environment = {name: inside(value, str(self._root)) for name, value in unit.environment(self._root).items()}
+        environment = {**self._environment, **environment}
+        for command in unit.commands("ExecStartPre"):
+            code = self._run(unit, command, environment).wait()
+            if code:
+                self.failed[unit.name] = code
+                return False
+        if unit.last("Type") == "notify":
+            return self._start_and_wait(unit, environment)
+        self.running[unit.name] = self._run(unit, unit.commands("ExecStart")[0], environment)
+        return True
+
+    def _start_and_wait(self, unit: Unit, environment: dict[str, str]) -> bool:
+        address = self._root / "run/notify.sock"
+        address.unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+            notify.bind(str(address))
+            notify.settimeout(_READY_SECONDS)
+            environment = {**environment, "NOTIFY_SOCKET": str(address)}
+            process = self.running[unit.name] = self._run(unit, unit.commands("ExecStart")[0], environment)
+            threading.Thread(target=_wake, args=(process, address), name="ended", daemon=True).start()
+            with contextlib.suppress(TimeoutError):
+                if notify.recv(4096).startswith(b"READY=1"):
+                    return True
+        self.failed[unit.name] = process.poll() or 1
+        return False
+
+    def _run(self, unit: Unit, command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+        own = [inside(argument, str(self._root)) for argument in command]
+        own, environment = self._replace(unit, own, environment)
+        with self.journal(unit.name).open("ab") as log:
+            return subprocess.Popen(
+                own,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE if unit.last("Type") == "notify" else log,
+                stderr=log,
+                env=environment,
+                cwd=self._root,
+                start_new_session=True,
+            )
+
+    def journal(self, name: str) -> Path:
+        """Where the unit's output lies."""
+        return self._root / "var/log" / f"{name}.log"
+
+    def wait(self, name: str) -> int:
+        """The exit code of a unit that was started without waiting for it."""
+        for thread in self._starting:
+            thread.join()
+        return self.failed[name] if name in self.failed else self.running[name].wait()
+
+    def _stop(self, name: str) -> None:
+        process = self.running.pop(name, None)
+        if process is not None:
+            _kill(process)
+
+    def power_off(self) -> None:
+        """Everything ends at once, as without power."""
+        self._listener.close()
+        for process in self.running.values():
+            _kill(process)
+
+
+def _wake(process: subprocess.Popen[bytes], address: Path) -> None:
+    """Whoever waits for the process to be ready is told that it never will be."""
+    process.wait()
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.sendto(b"EXITED", str(address))
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()

@@ -1,0 +1,163 @@
+"""One node of the run, from its launch to its end: its machine, its agent in virtual time, its ECS agent."""
+
+import json
+import selectors
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+import msgspec
+
+from local.control import EmulatorControl
+from local.endpoint import client
+from local.sandbox.agent import Turn
+from local.sandbox.hardware import show_process
+from local.sandbox.machine import AGENT_UNIT, Booted, Machine
+from local.simulation.protocol import Phase, PhaseKind
+from local.simulation.report import FIRST_RUNTIME_PID
+from local.training.container import Container
+
+# Real seconds for one virtual minute of a node.
+_REAL_LIMIT_SECONDS: Final = 90.0
+_BUSY_PERCENT: Final = (39.0, 96.0)
+
+
+class NodeStuckError(RuntimeError):
+    """A node's agent ended or does not answer; the message says where its output is."""
+
+
+@dataclass(slots=True)
+class Node:
+    """``started`` and ``ended`` are the virtual seconds between which it was paid for; ``end`` says why it ended."""
+
+    instance: str
+    machine: Machine
+    started: float
+    booted: Booted
+    has_joined: bool = False
+    container: Container | None = None
+    ended: float | None = None
+    end: str = ""
+    job_minutes: int = 0
+    shuts_down: bool = False
+    said: str = ""
+    """What its last container printed."""
+
+    @property
+    def runs_container(self) -> bool:
+        """Whether a container's process is alive."""
+        return self.container is not None and self.container.exit_code is None
+
+    def goes_through(self, kind: PhaseKind, now: float) -> None:
+        """What neuron-monitor shows from ``now`` on."""
+        engine, busy = _BUSY_PERCENT if kind is PhaseKind.RUNNING else (0.0, 0.0)
+        phases = self.machine.script.phases
+        if phases[-1].kind is not kind:
+            phase = Phase(now, kind, engine, busy)
+            self.machine.script = msgspec.structs.replace(self.machine.script, phases=(*phases, phase))
+
+    def report(self, control: EmulatorControl, region: str, fabric: str, now: float) -> None:
+        """Its ECS agent's turn: say what became of the container, and do what is wanted. Ends where nothing changes."""
+        told = control.report_tasks(region, self.instance, self._states())
+        if self.container is not None and self.container.exit_code is not None:
+            self._send_log()
+            self.container = None
+            (self.machine.proc / str(FIRST_RUNTIME_PID)).rename(self.machine.root / f"tmp/{now}-{len(told)}")
+            self.goes_through(PhaseKind.NO_JOB, now)
+        wanted = {each["task"]: each for each in told}
+        if self.container is not None and not wanted.get(self.container.task, {"run": False})["run"]:
+            self.container.stop()
+        for task, each in wanted.items():
+            if each["run"] and self.container is None:
+                self.container = Container(task, each["container"], self.machine, fabric)
+                environment = self.container.told_environment
+                show_process(self.machine.proc, FIRST_RUNTIME_PID, " ".join(each["container"]["command"]), environment)
+                self.goes_through(PhaseKind.RUNNING, now)
+                control.report_tasks(region, self.instance, self._states())
+
+    def _states(self) -> list[dict[str, object]]:
+        if self.container is None:
+            return []
+        code, stream = self.container.exit_code, self._log_stream(self.container)
+        if code is None:
+            return [{"task": self.container.task, "status": "RUNNING", "log_stream": stream}]
+        return [{"task": self.container.task, "status": "STOPPED", "exit_code": code, "log_stream": stream}]
+
+    def _log_stream(self, container: Container) -> str:
+        return f"{container.told['log_prefix']}/default/{container.task.rpartition('/')[2]}"
+
+    def _send_log(self) -> None:
+        """The awslogs driver: what the container printed, to where its definition says."""
+        if self.container is None:
+            return
+        self.said = self.container.output()
+        place = {"logGroupName": self.container.told["log_group"], "logStreamName": self._log_stream(self.container)}
+        logs = client("logs")
+        logs.create_log_stream(**place)
+        lines = [line for line in self.said.splitlines() if line.strip()]
+        at = round(self.started * 1000)
+        if lines:
+            logs.put_log_events(**place, logEvents=[{"timestamp": at, "message": line} for line in lines])
+
+    def power_off(self, now: float, why: str) -> None:
+        """Everything on it ends."""
+        if self.ended is None:
+            self.ended, self.end = now, why
+            if self.container is not None:
+                self.container.kill()
+            self.machine.power_off()
+
+    def release(self, horizon: float) -> IO[bytes]:
+        """Let the agent's time go on; where it reports its arrival."""
+        process = self.machine.systemd.running[AGENT_UNIT]
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("the agent's unit was started without pipes")
+        try:
+            process.stdin.write(msgspec.json.encode(Turn(horizon, self.machine.script)) + b"\n")
+            process.stdin.flush()
+        except OSError as error:
+            raise self.stuck("ended") from error
+        return process.stdout
+
+    def arrivals(self) -> IO[bytes]:
+        """Where the agent reports that its time has come to the horizon."""
+        stdout = self.machine.systemd.running[AGENT_UNIT].stdout
+        if stdout is None:
+            raise RuntimeError("the agent's unit was started without a pipe")
+        return stdout
+
+    def stuck(self, what: str) -> NodeStuckError:
+        """The error that says where to look."""
+        journal = self.machine.systemd.journal(AGENT_UNIT)
+        tail = journal.read_text(encoding="utf-8", errors="replace")[-2000:]
+        return NodeStuckError(f"the agent of {self.instance} {what}; the end of {journal}:\n{tail}")
+
+    def is_paid(self) -> bool:
+        """Whether it is there."""
+        return self.ended is None
+
+
+def wait_for(nodes: Sequence[Node]) -> None:
+    """Return when every node's agent has come to its horizon.
+
+    Raises:
+        NodeStuckError: one has ended, or takes too long.
+    """
+    with selectors.DefaultSelector() as selector:
+        for node in nodes:
+            selector.register(node.arrivals(), selectors.EVENT_READ, node)
+        while waiting := selector.get_map():
+            ready = selector.select(_REAL_LIMIT_SECONDS)
+            if not ready:
+                late: Node = next(iter(waiting.values())).data
+                raise late.stuck(f"did not finish its minute within {_REAL_LIMIT_SECONDS:.0f} s")
+            for key, _ in ready:
+                line = key.data.arrivals().readline()
+                if not line or "now" not in json.loads(line):
+                    raise key.data.stuck("ended")
+                selector.unregister(key.fileobj)
+
+
+def tags_of(instance: Mapping[str, Any]) -> dict[str, str]:
+    """An instance's tags, as EC2 tells them."""
+    return {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}

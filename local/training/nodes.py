@@ -1,0 +1,149 @@
+"""The nodes that the account has launched for a fleet: each boots in its folder, and ends when EC2 says so."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from environments.model import Environment, TrainingFleet
+from fleet import naming
+from fleet.instances import instance_type
+from local.control import EmulatorControl
+from local.endpoint import client
+from local.sandbox.hardware import Hardware
+from local.sandbox.machine import Machine
+from local.sandbox.metadata import Metadata
+from local.simulation.coordinator import SETTLE_SECONDS
+from local.simulation.protocol import Phase, PhaseKind, Script
+from local.training.node import Node, tags_of, wait_for
+
+# Virtual minutes from a node's launch until its ECS agent joins: AMI, user data, installation, gate.
+BOOT_MINUTES: Final = 2
+
+
+@dataclass(slots=True)
+class Nodes:
+    """``hardware`` says what the n-th node that is launched has. ``all`` are those that ever were."""
+
+    environment: Environment
+    fleet: TrainingFleet
+    control: EmulatorControl
+    metadata: Metadata
+    aws: Mapping[str, str]
+    folder: Path
+    hardware: Callable[[int, Hardware], Hardware] = lambda _number, whole: whole
+    all: list[Node] = field(default_factory=list)
+
+    def living(self) -> list[Node]:
+        """Those that are paid for now."""
+        return [node for node in self.all if node.is_paid()]
+
+    def look(self, now: float) -> tuple[list[Node], list[Node]]:
+        """Boot what EC2 has launched, end what it has terminated: the nodes of both kinds."""
+        found = {each["InstanceId"]: each for each in self._instances()}
+        known = {node.instance for node in self.all}
+        gone = [node for node in self.living() if node.instance not in found]
+        for node in gone:
+            node.power_off(now, "EC2 has terminated it")
+        new = [each for name, each in found.items() if name not in known]
+        if new:
+            user_data, efa = self._template()
+            first = len(self.all)
+            with ThreadPoolExecutor(4) as threads:
+                boots = [
+                    threads.submit(self._boot, first + number, each, user_data, efa, now)
+                    for number, each in enumerate(new)
+                ]
+            booted = [boot.result() for boot in boots]
+            self.all += booted
+            wait_for(booted)
+            return booted, gone
+        return [], gone
+
+    def _instances(self) -> Iterator[dict[str, Any]]:
+        pages = client("ec2").get_paginator("describe_instances").paginate(
+            Filters=[{"Name": "instance-state-name", "Values": ["running"]}]
+        )  # fmt: skip
+        for page in pages:
+            for reservation in page["Reservations"]:
+                for each in reservation["Instances"]:
+                    tags = tags_of(each)
+                    if (tags.get("environment"), tags.get("fleet")) == (self.environment.name, self.fleet.name):
+                        yield each
+
+    def _template(self) -> tuple[str, int]:
+        """User data and number of EFA interfaces of the template that the fleet's compute environment launches from."""
+        parameter = naming.parameter_path(self.environment.name, "capacity-watch", self.fleet.name)
+        told = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
+        name = json.loads(told)["compute_environment"]
+        (made,) = client("batch").describe_compute_environments(computeEnvironments=[name])["computeEnvironments"]
+        launch = made["computeResources"]["launchTemplate"]
+        versions = client("ec2").describe_launch_template_versions(
+            LaunchTemplateId=launch["launchTemplateId"], Versions=[launch["version"]]
+        )
+        data = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"]
+        efa = sum("efa" in each.get("InterfaceType", "") for each in data.get("NetworkInterfaces", []))
+        return data["UserData"], efa
+
+    def _boot(self, number: int, instance: Mapping[str, Any], user_data: str, efa: int, now: float) -> Node:
+        name, zone = instance["InstanceId"], instance["Placement"]["AvailabilityZone"]
+        kind = instance_type(instance["InstanceType"])
+        self.metadata.items[name] = {
+            "instance-id": name,
+            "instance-type": kind.name,
+            "placement/availability-zone": zone,
+            "instance-life-cycle": "on-demand",
+        }
+        script = Script(
+            node=name,
+            instance_type=kind.name,
+            availability_zone=zone,
+            availability_zone_id=self.environment.network.availability_zones[zone],
+            region=self.environment.region,
+            lnc=self.fleet.lnc or kind.accelerator.default_lnc,
+            dtype=self.fleet.dtype,
+            runtimes=1,
+            seed=number,
+            phases=(Phase(now, PhaseKind.NO_JOB, 0.0, 0.0),),
+        )
+        hardware = self.hardware(number, Hardware.whole(kind, efa))
+        machine = Machine(self.folder / str(number), hardware, script, self.metadata.endpoint(name), self.aws)
+        return Node(name, machine, now, machine.boot(user_data))
+
+    def join(self, now: float) -> list[Node]:
+        """Let the ECS agents join of the nodes that have booted and whose gate lets them; those that do now."""
+        joining = [
+            node
+            for node in self.living()
+            if node.booted.joins and not node.has_joined and now >= node.started + BOOT_MINUTES * 60
+        ]
+        for node in joining:
+            self.control.join_cluster(self.environment.region, node.instance)
+            node.has_joined = True
+        return joining
+
+    def report(self, fabric: str, now: float) -> None:
+        """The turn of every ECS agent, twice: what one says may be what another waits for."""
+        for _ in range(2):
+            for node in self.living():
+                if node.has_joined:
+                    node.report(self.control, self.environment.region, fabric, now)
+
+    def advance(self, minute_end: float) -> None:
+        """Let every agent live until ``minute_end`` and publish what it saw."""
+        living = self.living()
+        for node in living:
+            node.release(minute_end + SETTLE_SECONDS)
+        wait_for(living)
+
+    def terminate(self, node: Node, now: float, why: str) -> None:
+        """The instance is gone, and EC2 knows it."""
+        node.power_off(now, why)
+        client("ec2").terminate_instances(InstanceIds=[node.instance])
+
+    def close(self) -> None:
+        """Leave nothing running."""
+        for node in self.living():
+            node.power_off(node.started, "the run is over")
