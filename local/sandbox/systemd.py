@@ -34,7 +34,6 @@ class Systemd:
         self.calls: list[str] = []
         self.failed: dict[str, int] = {}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
-        self._starting: list[threading.Thread] = []
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(self.socket))
         self._listener.listen(16)
@@ -57,27 +56,29 @@ class Systemd:
         """Exit code and output of ``systemctl ARGUMENTS``."""
         self.calls.append(" ".join(arguments))
         verb, *rest = arguments
-        name = next((each for each in rest if not each.startswith("--")), "")
+        options = {each for each in rest if each.startswith("--")}
+        name = next((each for each in rest if each not in options), "")
         if verb in ("daemon-reload", "enable"):
             return 0, ""
         try:
             unit = load(self._root, name)
         except NoUnitError as error:
             return _NO_UNIT, f"{error}\n"
-        if verb == "is-active":
-            code, word = (0, "active") if self.is_active(name) else (_NOT_ACTIVE, "inactive")
-            return code, "" if "--quiet" in rest else f"{word}\n"
-        if verb == "cat":
-            return 0, unit.text
-        if verb == "start" and "--no-block" in rest:
-            thread = threading.Thread(target=self.start, args=(unit,), name=name, daemon=True)
-            self._starting.append(thread)
-            thread.start()
-            return 0, ""
-        if verb in ("start", "restart"):
-            self._stop(name)
-            return (0, "") if self.start(unit) else (1, f"Job for {name} failed.\n")
-        return 1, f"the stand-in for systemctl does not know {verb}\n"
+        match verb:
+            case "is-active":
+                code, word = (0, "active\n") if self.is_active(name) else (_NOT_ACTIVE, "inactive\n")
+                answer = code, "" if "--quiet" in options else word
+            case "cat":
+                answer = 0, unit.text
+            case "start" if "--no-block" in options:
+                threading.Thread(target=self.start, args=(unit,), name=name, daemon=True).start()
+                answer = 0, ""
+            case "start" | "restart":
+                self._stop(name)
+                answer = (0, "") if self.start(unit) else (1, f"Job for {name} failed.\n")
+            case _:
+                answer = 1, f"the stand-in for systemctl does not know {verb}\n"
+        return answer
 
     def is_active(self, name: str) -> bool:
         """Whether the unit's process runs."""
@@ -115,11 +116,13 @@ class Systemd:
     def _run(self, unit: Unit, command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
         own = [inside(argument, str(self._root)) for argument in command]
         own, environment = self._replace(unit, own, environment)
+        # Who tells that it is ready is spoken to afterwards: the agent, about its virtual time.
+        is_spoken_to = unit.last("Type") == "notify"
         with self.journal(unit.name).open("ab") as log:
             return subprocess.Popen(
                 own,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE if unit.last("Type") == "notify" else log,
+                stdin=subprocess.PIPE if is_spoken_to else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if is_spoken_to else log,
                 stderr=log,
                 env=environment,
                 cwd=self._root,
@@ -129,12 +132,6 @@ class Systemd:
     def journal(self, name: str) -> Path:
         """Where the unit's output lies."""
         return self._root / "var/log" / f"{name}.log"
-
-    def wait(self, name: str) -> int:
-        """The exit code of a unit that was started without waiting for it."""
-        for thread in self._starting:
-            thread.join()
-        return self.failed[name] if name in self.failed else self.running[name].wait()
 
     def _stop(self, name: str) -> None:
         process = self.running.pop(name, None)

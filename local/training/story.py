@@ -27,7 +27,7 @@ from local.endpoint import aws_environment, client, pointed_at
 from local.sandbox import metadata
 from local.sandbox.hardware import Hardware
 from local.steps import Steps
-from local.training import example, fabric
+from local.training import bill, example, fabric
 from local.training.node import Node
 from local.training.nodes import Nodes
 from local.training.run import ENDED, Run, Tell
@@ -141,5 +141,6 @@ def _tell_bill(stage: Stage, console: Console) -> None:
         text = f"{node.instance}: {minutes(node)} minutes, {node.job_minutes} with the job; {node.end}"
         console.print(text, highlight=False, markup=False, soft_wrap=True)
     total = sum(minutes(node) for node in stage.nodes.all)
+    console.print(bill.table(bill.lines(stage.environment.name, stage.fleet.name)))
     if price is not None:
         console.print(f"{total} node-minutes x ${price.usd_per_hour}/h = ${total * price.usd_per_hour / 60:.2f}")
