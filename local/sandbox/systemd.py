@@ -99,8 +99,8 @@ class Systemd:
         return True
 
     def _start_and_wait(self, unit: Unit, environment: dict[str, str]) -> bool:
-        address = self._root / "run/notify.sock"
-        address.unlink(missing_ok=True)
+        # One for each start: the end of the process before it is told to nobody else.
+        address = self._root / f"run/notify-{len(self.calls)}.sock"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
             notify.bind(str(address))
             notify.settimeout(_READY_SECONDS)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from local.sandbox.machine import PROJECT, Machine
-from local.training.frameworks import FABRIC
+from local.training.image.frameworks import FABRIC
 
 # ECS ends a container with SIGTERM and, after this long, with SIGKILL (stopTimeout's default).
 STOP_SECONDS: Final = 30.0
@@ -28,7 +28,7 @@ class Container:
         (folder / "scratch").mkdir()
         self.log_file = folder / "output.log"
         _program(folder / "bin/python", "")
-        _program(folder / "bin/torchrun", " -m local.training.torchrun")
+        _program(folder / "bin/torchrun", " -m local.training.image.torchrun")
         # What Batch, the job definition and the submission say; then what only this machine needs.
         self.told_environment: dict[str, str] = dict(told["environment"])
         mounted = {each["container"]: each["host"] for each in told["mounts"]}

@@ -127,7 +127,7 @@ def serving() -> Iterator[Fabric]:
         def _is_gone(self) -> bool:
             """Whether the rank has ended while it waits."""
             try:
-                return self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+                return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
             except BlockingIOError:
                 return False
             except OSError:

@@ -21,6 +21,9 @@ from local.training.node import Node, tags_of, wait_for
 
 # Virtual minutes from a node's launch until its ECS agent joins: AMI, user data, installation, gate.
 BOOT_MINUTES: Final = 2
+# neuron-monitor reports every 20 seconds. So late in its first minute, none of its reports falls between a minute's end
+# and what happens after it, and a job that has ended then is in no report of the next minute.
+_FIRST_REPORT_SECONDS: Final = 15.0
 
 
 @dataclass(slots=True)
@@ -35,6 +38,7 @@ class Nodes:
     folder: Path
     hardware: Callable[[int, Hardware], Hardware] = lambda _number, whole: whole
     all: list[Node] = field(default_factory=list)
+    _machines: list[Machine] = field(default_factory=list)
 
     def living(self) -> list[Node]:
         """Those that are paid for now."""
@@ -106,10 +110,11 @@ class Nodes:
             dtype=self.fleet.dtype,
             runtimes=1,
             seed=number,
-            phases=(Phase(now, PhaseKind.NO_JOB, 0.0, 0.0),),
+            phases=(Phase(now + _FIRST_REPORT_SECONDS, PhaseKind.NO_JOB, 0.0, 0.0),),
         )
         hardware = self.hardware(number, Hardware.whole(kind, efa))
         machine = Machine(self.folder / str(number), hardware, script, self.metadata.endpoint(name), self.aws)
+        self._machines.append(machine)
         return Node(name, machine, now, machine.boot(user_data))
 
     def join(self, now: float) -> list[Node]:
@@ -144,6 +149,8 @@ class Nodes:
         client("ec2").terminate_instances(InstanceIds=[node.instance])
 
     def close(self) -> None:
-        """Leave nothing running."""
+        """Leave nothing running, also of a node whose boot has failed."""
         for node in self.living():
             node.power_off(node.started, "the run is over")
+        for machine in self._machines:
+            machine.power_off()

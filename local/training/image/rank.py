@@ -1,9 +1,9 @@
-"""One rank of a training script on a machine without its frameworks: ``python -m local.training.rank MODULE …``."""
+"""``python -m local.training.image.rank MODULE …``: one rank of a script on a machine without its frameworks."""
 
 import runpy
 import sys
 
-from local.training import frameworks
+from local.training.image import frameworks
 
 
 def main() -> None:
