@@ -52,6 +52,11 @@ class Container:
         self._stopped_at: float | None = None
 
     @property
+    def index(self) -> int:
+        """Which node of the job this is."""
+        return int(self.told_environment["AWS_BATCH_JOB_NODE_INDEX"])
+
+    @property
     def exit_code(self) -> int | None:
         """As Docker tells it: 137 for one that was killed. None while it runs."""
         code = self.process.poll()

@@ -17,7 +17,8 @@ CHECKPOINTS: Final = "training-checkpoints"
 # Of examples/pretraining/train.py: what each copy of the model takes in one step.
 TOKENS_A_STEP: Final = 8 * 4096
 STEPS: Final = 600
-SAVED_EVERY: Final = 100
+# Not at the end of a minute: what is lost then was done since the last save.
+SAVED_EVERY: Final = 75
 _STEPS_OF_DATA: Final = 3
 _SEED: Final = 20261122
 

@@ -2,6 +2,7 @@
 
 import json
 import selectors
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Final
@@ -62,7 +63,7 @@ class Node:
         if self.container is not None and self.container.exit_code is not None:
             self._send_log()
             self.container = None
-            (self.machine.proc / str(FIRST_RUNTIME_PID)).rename(self.machine.root / f"tmp/{now}-{len(told)}")
+            shutil.rmtree(self.machine.proc / str(FIRST_RUNTIME_PID))
             self.goes_through(PhaseKind.NO_JOB, now)
         wanted = {each["task"]: each for each in told}
         if self.container is not None and not wanted.get(self.container.task, {"run": False})["run"]:

@@ -46,7 +46,7 @@ class Nodes:
 
     def look(self, now: float) -> tuple[list[Node], list[Node]]:
         """Boot what EC2 has launched, end what it has terminated: the nodes of both kinds."""
-        found = {each["InstanceId"]: each for each in self._instances()}
+        found = {each["InstanceId"]: each for each in self.instances()}
         known = {node.instance for node in self.all}
         gone = [node for node in self.living() if node.instance not in found]
         for node in gone:
@@ -66,7 +66,8 @@ class Nodes:
             return booted, gone
         return [], gone
 
-    def _instances(self) -> Iterator[dict[str, Any]]:
+    def instances(self) -> Iterator[dict[str, Any]]:
+        """The fleet's instances that run now, as EC2 tells them."""
         pages = client("ec2").get_paginator("describe_instances").paginate(
             Filters=[{"Name": "instance-state-name", "Values": ["running"]}]
         )  # fmt: skip

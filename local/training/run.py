@@ -169,13 +169,8 @@ class Run:
 
     def working(self) -> list[Node]:
         """The nodes of the job, in the order of their index in it."""
-        found = [node for node in self.nodes.living() if node.container is not None]
-        return sorted(
-            found,
-            key=lambda node: int(
-                ((node.container and node.container.told_environment) or {})["AWS_BATCH_JOB_NODE_INDEX"]
-            ),
-        )
+        by_index = {node.container.index: node for node in self.nodes.living() if node.container is not None}
+        return [by_index[index] for index in sorted(by_index)]
 
     def _say(self, text: str) -> None:
         self.tell(self.minute_number, text)

@@ -35,7 +35,7 @@ from local.training.run import ENDED, Run, Tell
 DIRECTORY: Final = Path(".local/training")
 FLEET: Final = "trn1-pretrain"
 # The virtual minutes end about now: CloudWatch takes no data from the future.
-_MINUTES_AHEAD: Final = 40
+_MINUTES_BACK: Final = 40
 # The node of this number in the order of launches has lost a device.
 _FAULTY: Final = 2
 Submit = Callable[[Path], None]
@@ -72,7 +72,7 @@ def deployed(directory: Path, console: Console, port: int | None = None) -> Iter
         stack.callback(emulator.stop)
         aws = aws_environment(emulator.control.endpoint_url, environment.account, environment.region)
         stack.enter_context(pointed_at(aws))
-        start = math.floor(time.time() / 60 - _MINUTES_AHEAD) * 60.0
+        start = math.floor(time.time() / 60 - _MINUTES_BACK) * 60.0
         deploy(environment, emulator, directory, Steps(console), start)
         _hold_schedules()
         example.put_data(fleet.nodes)

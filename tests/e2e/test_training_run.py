@@ -138,11 +138,12 @@ def test_training_goes_on_after_the_latest_complete_checkpoint_and_no_step_is_lo
     # The lost node took what came after the last save with it, nothing more; a drained job saves before it ends.
     saved_last = first[-1] // example.SAVED_EVERY * example.SAVED_EVERY
     assert (first[0], second[0], third[0]) == (1, saved_last + 1, second[-1] + 1)
+    assert second[0] <= first[-1], "the lost node was to take steps with it that are done again"
     assert third[-1] == example.STEPS
     assert all(numbers == list(range(numbers[0], numbers[-1] + 1)) for numbers in by_run.values())
-    assert second[-1] % example.SAVED_EVERY, "the drained job was to be saved at a step of its own"
     # Each rank has seen its own tokens, step by step, as if nothing had happened.
     assert steps[-1].totals == tuple(expected(rank, example.STEPS) for rank in range(NODES))
+    # Also in between, where it was interrupted.
     assert steps[len(first) + len(second) - 1].totals == tuple(expected(rank, second[-1]) for rank in range(NODES))
 
 
@@ -192,6 +193,4 @@ def test_show_agrees_with_the_ledger(played: Played) -> None:
 def test_nothing_is_left_when_the_job_has_ended(played: Played) -> None:
     assert played.stage.nodes.living() == []
     assert all(process.poll() is not None for node in played.nodes for process in node.machine.systemd.running.values())
-    running = client("ec2").describe_instances(Filters=[{"Name": "instance-state-name", "Values": ["running"]}])
-    of_fleet = [each for found in running["Reservations"] for each in found["Instances"]]
-    assert of_fleet == []
+    assert list(played.stage.nodes.instances()) == []

@@ -208,3 +208,51 @@ def test_a_deleted_stack_takes_its_nodes_along(account: Emulator) -> None:
     stacks.get_waiter("stack_delete_complete").wait(StackName="training", WaiterConfig={"Delay": 0.1})
 
     assert _instances(account) == []
+
+
+def _job(nodes: int) -> dict[str, Any]:
+    """A queue over the environment, and a job of so many nodes."""
+    container = {"Image": "training:local", "Command": ["train"]}
+    ranges = [{"TargetNodes": "0:", "Container": container}]
+    order = [{"Order": 1, "ComputeEnvironment": {"Ref": "Nodes"}}]
+    multinode = {"NumNodes": nodes, "MainNode": 0, "NodeRangeProperties": ranges}
+    return {
+        "Queue": {"Type": "AWS::Batch::JobQueue", "Properties": {"Priority": 1, "ComputeEnvironmentOrder": order}},
+        "Job": {"Type": "AWS::Batch::JobDefinition", "Properties": {"Type": "multinode", "NodeProperties": multinode}},
+    }
+
+
+def test_a_job_has_instances_launched_runs_where_agents_join_and_gives_them_back(
+    account: Emulator, control: EmulatorControl
+) -> None:
+    made = deploy(account, "training", _training("trn1.32xlarge", "us-east-2c", {}) | _job(2))
+    batch = account.client("batch")
+    assert _instances(account) == []
+    job = batch.submit_job(jobName="a", jobQueue=made["Queue"], jobDefinition=made["Job"])["jobId"]
+
+    def status(name: str) -> str:
+        return str(batch.describe_jobs(jobs=[name])["jobs"][0]["status"])
+
+    instances = [each["InstanceId"] for each in _instances(account)]
+    assert len(instances) == 2
+    assert status(job) == "RUNNABLE"
+    for each in instances:
+        control.join_cluster(REGION, each)
+    assert status(job) == "STARTING"
+    tasks = {each: control.report_tasks(REGION, each, [])[0] for each in instances}
+    assert [task["container"]["command"] for task in tasks.values()] == [["train"], ["train"]]
+    for each, task in tasks.items():
+        control.report_tasks(REGION, each, [{"task": task["task"], "status": "RUNNING"}])
+    assert [status(f"{job}#{index}") for index in (0, 1)] == ["RUNNING", "RUNNING"]
+
+    # The main node's host is gone: without a rule that says otherwise, and with one attempt, the job has failed.
+    main = next(name for name, task in tasks.items() if task["container"]["environment"]["AWS_BATCH_JOB_ID"][-1] == "0")
+    account.client("ec2").terminate_instances(InstanceIds=[main])
+    assert len(_instances(account)) == 2
+    (other,) = set(instances) - {main}
+    assert [task["run"] for task in control.report_tasks(REGION, other, [])] == [False]
+    stopped = {"task": tasks[other]["task"], "status": "STOPPED", "exit_code": 143}
+    control.report_tasks(REGION, other, [stopped])
+    (found,) = batch.describe_jobs(jobs=[job])["jobs"]
+    assert (found["status"], found["statusReason"]) == ("FAILED", f"Host EC2 (instance {main}) terminated.")
+    assert _instances(account) == []
