@@ -32,7 +32,8 @@ def install(folder: Path, systemd: Path, outputs: Mapping[str, str]) -> None:
         _script(folder, name, _VENV.format(python=python, pip=SCRIPTS / "pip.py"))
     _script(folder, "systemctl", f'exec "{python}" -I -S "{SCRIPTS}/systemctl.py" "{systemd}" "$@"')
     _script(folder, "aws", f'exec "{python}" -I -S "{SCRIPTS}/aws.py" "$@"')
-    for name in ("udevadm", "dnf", "apt-get", "snap", "mount", "modprobe"):
+    # sync is of the whole machine, which has other things to do than to outlive this node.
+    for name in ("udevadm", "dnf", "apt-get", "snap", "mount", "modprobe", "sync"):
         _script(folder, name, "exit 0")
     # Scripts that look again and again wait less long here, and as often: a time limit counts their looks.
     _script(folder, "sleep", 'case $1 in [1-9]) exec /bin/sleep "0.$1" ;; *) exec /bin/sleep "$1" ;; esac')

@@ -140,6 +140,9 @@ class Systemd:
 
     def power_off(self) -> None:
         """Everything ends at once, as without power."""
+        # Else the thread would wait at the closed socket for ever.
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for process in self.running.values():
             _kill(process)
