@@ -27,6 +27,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "monitoring": model.Monitoring,
     "prometheus": model.Prometheus,
     "gate": model.Gate,
+    "pool": model.Pool,
 }
 
 _DID_YOU_MEAN: Final = "did you mean "

@@ -11,6 +11,8 @@ from fleet.diagnostics import Diagnostic, refuse, warn
 # EC2 user guide, tag restrictions: up to 256 letters, digits, spaces and + - = . _ : / @
 _TAG_VALUE: Final = re.compile(r"[\w +=.:/@-]{0,256}")
 _REGISTRY: Final = re.compile(r"\d{12}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/")
+# AWS Batch API reference, RetryStrategy.
+BATCH_ATTEMPTS: Final = 10
 # What docker calls a reference: a host with a port if any, lower-case folders, a tag and a digest.
 _IMAGE: Final = re.compile(r"([\w.-]+(:\d+)?/)?[a-z0-9][a-z0-9._/-]*(:[\w.-]{1,128})?(@sha256:[0-9a-f]{64})?")
 _CERTIFICATE: Final = re.compile(r"arn:aws[a-z-]*:acm:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):certificate/[\w-]+")
@@ -22,6 +24,7 @@ def diagnose_entry(environment: Environment, fleet: Fleet) -> Iterator[Diagnosti
     yield from _image_is_near(environment, fleet)
     if isinstance(fleet, TrainingFleet):
         yield from _shares_differ(fleet)
+        yield from _settings_are_the_engines(fleet)
     if isinstance(fleet, InferenceFleet):
         yield from _speaks_tls(environment, fleet)
         yield from _lies_in_two_zones(environment)
@@ -53,6 +56,33 @@ def _shares_differ(fleet: TrainingFleet) -> Iterator[Diagnostic]:
                 f"AWS Batch cannot tell {owner} from {other}: only letters and digits count",
                 "give one share to both under one name",
             )
+
+
+def _settings_are_the_engines(fleet: TrainingFleet) -> Iterator[Diagnostic]:
+    if fleet.is_pool and fleet.shares:
+        yield refuse(
+            "shares-of-a-pool",
+            "shares",
+            ", ".join(fleet.shares),
+            "a pool starts jobs by their priority and age, and knows no shares",
+            "remove shares, or use engine: batch",
+        )
+    if not fleet.is_pool and fleet.pool is not None:
+        yield refuse(
+            "pool-settings-of-batch",
+            "pool",
+            "",
+            "these are settings of a pool, and AWS Batch runs this fleet",
+            "add engine: pool, or remove pool",
+        )
+    if not fleet.is_pool and fleet.job_attempts > BATCH_ATTEMPTS:
+        yield refuse(
+            "attempts-of-batch",
+            "job_attempts",
+            fleet.job_attempts,
+            f"AWS Batch starts a job at most {BATCH_ATTEMPTS} times",
+            f"use {BATCH_ATTEMPTS} or less, or engine: pool",
+        )
 
 
 def _image_is_near(environment: Environment, fleet: Fleet) -> Iterator[Diagnostic]:

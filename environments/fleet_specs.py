@@ -2,8 +2,7 @@
 
 from environments.markets import CapacityBlock, Reservation, end_of
 from environments.model import Environment, Fleet, InferenceFleet, TrainingFleet
-from fleet.fleet_spec import EfaLayout, FleetSpec, Framework, MarketKind, Purpose, Reserved, Software
-from fleet.instances import Price, PriceKind
+from fleet.fleet_spec import EfaLayout, Engine, FleetSpec, Framework, MarketKind, Purpose, Reserved, Software
 
 
 def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:
@@ -22,6 +21,7 @@ def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:
         region=environment.region,
         zone_ids=zone_ids,
         market=MarketKind(fleet.market.kind),
+        engine=Engine(fleet.engine) if isinstance(fleet, TrainingFleet) else Engine.BATCH,
         availability_zone=zone,
         reserved=_reserved(fleet),
         placement_group=fleet.placement_group,

@@ -114,15 +114,33 @@ class _Fleet(_Model):
     alarms: FleetAlarms = FleetAlarms()
 
 
+class Pool(_Model):
+    """How a fleet with ``engine: pool`` looks after its nodes and jobs."""
+
+    drain_minutes: Annotated[int, Field(ge=1, le=60)] = 10
+    """How long a job that is told to end has to save its checkpoint. Of a Spot interruption two minutes are left."""
+    idle_minutes: Annotated[int, Field(ge=0, le=24 * 60)] = 10
+    """How long a node that no job wants is kept for the next one. Reserved nodes are always kept."""
+    start_minutes: Annotated[int, Field(ge=5, le=120)] = 30
+    """How long all of a job's containers may take to run, from the first on; images have 15 to 20 GB."""
+    replace_percent: Annotated[int, Field(ge=1, le=50)] = 20
+    """Share of the nodes that may be replaced at once because they are unhealthy; one node always may."""
+
+
 class TrainingFleet(_Fleet):
     """Nodes for multi-node jobs, in one availability zone."""
 
     purpose: Literal["training"]
     availability_zone: str
     container_image: str
+    engine: Literal["batch", "pool"] = "batch"
+    """AWS Batch, or an Auto Scaling group of the platform's own: for Spot, for nodes that stay, and for nodes that are
+    replaced when they fail. docs/pool.md compares them."""
+    pool: Pool | None = None
+    """Only with ``engine: pool``. Default: that of each setting."""
     longest_job_hours: Annotated[int, Field(ge=1, le=24 * 182)] = 24 * 14
     """A job that runs longer is ended, unless its submission asks for less."""
-    job_attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    job_attempts: Annotated[int, Field(ge=1, le=100)] = 3
     """How often a job is started that its hosts failed; a job that fails by itself is not started again."""
     shares: dict[str, Annotated[float, Field(ge=0.01, le=100)]] = {}
     """What an owner gets while others wait, in even shares: 2 is twice as much. Default: 1."""
@@ -130,6 +148,11 @@ class TrainingFleet(_Fleet):
     """Where its jobs find data and models, ``s3://bucket/prefix``. Buckets with a key of their own need its policy."""
     writes: Annotated[tuple[S3Place, ...], Field(max_length=10)] = ()
     """Where its jobs keep checkpoints and results; they may read and delete there too."""
+
+    @property
+    def is_pool(self) -> bool:
+        """Whether its nodes and jobs are the platform's own business, and not AWS Batch's."""
+        return self.engine == "pool"
 
     @property
     def reservation_id(self) -> str | None:
@@ -213,6 +236,16 @@ class Environment(_Model):
     def training_fleets(self) -> tuple[TrainingFleet, ...]:
         """The fleets that train."""
         return tuple(fleet for fleet in self.fleets if isinstance(fleet, TrainingFleet))
+
+    @property
+    def batch_fleets(self) -> tuple[TrainingFleet, ...]:
+        """The training fleets that AWS Batch runs."""
+        return tuple(fleet for fleet in self.training_fleets if not fleet.is_pool)
+
+    @property
+    def pool_fleets(self) -> tuple[TrainingFleet, ...]:
+        """The training fleets that the platform runs itself."""
+        return tuple(fleet for fleet in self.training_fleets if fleet.is_pool)
 
     @property
     def block_fleets(self) -> tuple[TrainingFleet, ...]:

@@ -23,6 +23,13 @@ class Purpose(StrEnum):
     INFERENCE = "inference"
 
 
+class Engine(StrEnum):
+    """What launches a training fleet's nodes and runs its jobs: AWS Batch, or the platform's own Auto Scaling group."""
+
+    BATCH = "batch"
+    POOL = "pool"
+
+
 class EfaLayout(StrEnum):
     """How the network cards of an EFA node are filled; ``fleet.capacity.interfaces`` has both, with their sources."""
 
@@ -85,6 +92,8 @@ class FleetSpec:
     region: str
     zone_ids: tuple[str, ...]
     market: MarketKind
+    engine: Engine = Engine.BATCH
+    """Of a training fleet; an endpoint has none of these."""
     availability_zone: str | None = None
     """The one zone of a training fleet, by its name in the account."""
     reserved: Reserved = Reserved()

@@ -7,7 +7,7 @@ from fleet.capacity.interfaces import PLAIN, NetworkInterface, network_interface
 from fleet.capacity.rules import diagnose_fleet
 from fleet.capacity.zones import offering_zones
 from fleet.diagnostics import Diagnostic
-from fleet.fleet_spec import FleetSpec, MarketKind, Purpose
+from fleet.fleet_spec import Engine, FleetSpec, MarketKind, Purpose
 from fleet.instances import InstanceType, Price, instance_type
 from fleet.prices import price_of
 
@@ -71,7 +71,7 @@ def compile_fleet(spec: FleetSpec, *, now: datetime | None = None) -> LaunchPlan
     return LaunchPlan(
         instance_type=known,
         network_interfaces=network_interfaces(known, spec.efa_layout) if efa else PLAIN,
-        market_type=spec.market.value if spec.market in (MarketKind.CAPACITY_BLOCK, MarketKind.SPOT) else None,
+        market_type=_market_type(spec),
         reservation_id=spec.reserved.reservation_id,
         reservation_group=spec.reserved.resource_group,
         creates_reservation=creates,
@@ -84,6 +84,14 @@ def compile_fleet(spec: FleetSpec, *, now: datetime | None = None) -> LaunchPlan
         price=price_of(spec),
         notes=diagnostics,
     )
+
+
+def _market_type(spec: FleetSpec) -> str | None:
+    if spec.market is MarketKind.SPOT and spec.engine is Engine.POOL:
+        # Auto Scaling user guide, mixed instances groups: the group says that it wants Spot, and refuses a template
+        # that says so as well.
+        return None
+    return spec.market.value if spec.market in (MarketKind.CAPACITY_BLOCK, MarketKind.SPOT) else None
 
 
 def _creates_placement_group(spec: FleetSpec, *, efa: bool) -> bool:

@@ -15,6 +15,7 @@ from fleet.capacity.rules import (
     market,
     offering,
     placement,
+    pool,
     reservation,
     scale,
     software,
@@ -37,6 +38,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *tasks.RULES,
     *scale.RULES,
     *alternatives.RULES,
+    *pool.RULES,
 )
 
 

@@ -12,7 +12,7 @@ from fleet.instances import InstanceType, UnknownInstanceTypeError, instance_typ
 def capacity_can_be_exchanged(case: Case) -> Iterator[Diagnostic]:
     """Reserved capacity is of one type; AWS Batch and a group with one launch template launch one type, in its zones.
 
-    The ladder is data for a pool that launches nodes itself.
+    A pool tries them all.
     """
     spec = case.spec
     if not spec.alternative_types:
@@ -25,6 +25,8 @@ def capacity_can_be_exchanged(case: Case) -> Iterator[Diagnostic]:
             f"reserved capacity is {case.known.name}, and nothing else can be launched from it",
             "remove alternative_types",
         )
+        return
+    if case.is_pool:
         return
     yield warn(
         "alternatives-not-tried",

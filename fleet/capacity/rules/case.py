@@ -6,7 +6,7 @@ from datetime import datetime
 
 from fleet.capacity.zones import offering_zones
 from fleet.diagnostics import Diagnostic
-from fleet.fleet_spec import FleetSpec, MarketKind, Purpose, Reserved
+from fleet.fleet_spec import Engine, FleetSpec, MarketKind, Purpose, Reserved
 from fleet.instances import InstanceType
 
 
@@ -32,6 +32,11 @@ class Case:
     def is_training(self) -> bool:
         """Whether the fleet runs multi-node jobs."""
         return self.spec.purpose is Purpose.TRAINING
+
+    @property
+    def is_pool(self) -> bool:
+        """Whether the platform launches its nodes and runs its jobs itself."""
+        return self.is_training and self.spec.engine is Engine.POOL
 
     @property
     def spans_zones(self) -> bool:

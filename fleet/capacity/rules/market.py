@@ -52,13 +52,13 @@ def batch_trains_without_spot(case: Case) -> Iterator[Diagnostic]:
 
     Such jobs stay RUNNABLE for ever.
     """
-    if case.is_training and case.spec.market is MarketKind.SPOT:
+    if case.is_training and not case.is_pool and case.spec.market is MarketKind.SPOT:
         yield refuse(
             "spot-multi-node",
             "market.kind",
             case.spec.market,
             "AWS Batch runs no multi-node jobs on Spot: they would stay RUNNABLE for ever",
-            "use on-demand, reservation or capacity-block",
+            "add engine: pool, or use on-demand, reservation or capacity-block",
         )
 
 
