@@ -160,6 +160,11 @@ class TrainingFleet(_Fleet):
         return self.market.reservation_id if isinstance(self.market, Reservation | CapacityBlock) else None
 
 
+def pool_settings(fleet: TrainingFleet) -> Pool:
+    """The pool's settings: those of the file, or each one's default."""
+    return fleet.pool or Pool()
+
+
 class Endpoint(_Model):
     """One HTTP service in front of an inference fleet; a task of it runs on every node."""
 

@@ -7,6 +7,8 @@ PROJECT: Final = "neuron-fleet"
 # The subject of alarms about the platform's own machinery. Their keys differ from those of fleets, so a fleet of this
 # name would do no harm.
 PLATFORM: Final = "platform"
+# At which a pool's node waits, while it is ended, until its job has saved.
+DRAIN_HOOK: Final = "drain"
 
 
 def stack_name(environment: str, stack: str) -> str:
@@ -110,11 +112,21 @@ def watched_place_parameter(environment: str, fleet: str) -> str:
     return parameter_path(environment, "capacity-watch", fleet)
 
 
-def ledger_bucket_parameter(environment: str) -> str:
-    """Where the command line reads which bucket holds the ledger."""
-    return parameter_path(environment, "ledger", "bucket")
+def pool_function(environment: str) -> str:
+    """The Lambda function that looks after the pools of an environment."""
+    return f"{PROJECT}-{environment}-pool"
 
 
-def ledger_database(environment: str) -> str:
-    """The Glue database and the Athena workgroup of the ledger; Athena's names take no dash."""
-    return f"{PROJECT}-{environment}".replace("-", "_")
+def pool_table(environment: str) -> str:
+    """The DynamoDB table that holds the jobs of an environment's pools; people's credentials reach it by its name."""
+    return f"{PROJECT}-{environment}-pool-jobs"
+
+
+def pool_name(environment: str, fleet: str) -> str:
+    """A pool's Auto Scaling group."""
+    return f"{PROJECT}-{environment}-{fleet}-pool"
+
+
+def pool_family(environment: str, fleet: str, instance_type: str) -> str:
+    """The task definitions of a pool's jobs on one instance type; ECS takes letters, digits, dashes, underscores."""
+    return f"{PROJECT}-{environment}-{fleet}-{instance_type.replace('.', '-')}"

@@ -29,8 +29,8 @@ CAPACITY_WATCH_PROBLEMS: Final = OperationsMetric(
     "CapacityWatchProblems",
     "at a look: fleets whose capacity could not be seen or put in order, and reservations that no fleet has any more",
 )
-LEDGER_PROBLEMS: Final = OperationsMetric(
-    "LedgerProblems", "at a run: what of the ledger could not be taken in, rolled up or held against the bill"
+POOL_PROBLEMS: Final = OperationsMetric(
+    "PoolProblems", "at a look at every pool: what could not be seen, started, drained or replaced; 0 without any"
 )
 
 CATALOGUE: Final[dict[str, OperationsMetric]] = {

@@ -77,7 +77,7 @@ class CapacityWatchStack(Stack):
             plans={name: fleet.plan for name, fleet in self._capacity.fleets.items()},
             compute_environments=[
                 self._training.fleets[fleet.name].compute_environment.attr_compute_environment_arn
-                for fleet in environment.training_fleets
+                for fleet in environment.batch_fleets
                 # Capacity Blocks have an engine of their own.
                 if isinstance(fleet.market, Reservation)
             ],
@@ -124,6 +124,9 @@ class CapacityWatchStack(Stack):
     def _engine(self, fleet: Fleet) -> dict[str, object]:
         if not isinstance(fleet, TrainingFleet):
             return {"auto_scaling_group": self._inference.node_groups[fleet.name]}
+        if fleet.is_pool:
+            group = naming.pool_name(self._environment.name, fleet.name)
+            return {"zone": fleet.availability_zone, "auto_scaling_group": group, "is_pool": True}
         batch = self._training.fleets[fleet.name]
         return {
             "zone": fleet.availability_zone,
@@ -137,9 +140,10 @@ class CapacityWatchStack(Stack):
         events.Rule(self, "Clock", schedule=clock, targets=[target])
         # Only of the environment's own queues and groups. An interruption names nothing but the instance.
         queues = [
-            self._training.fleets[fleet.name].queue.attr_job_queue_arn for fleet in self._environment.training_fleets
+            self._training.fleets[fleet.name].queue.attr_job_queue_arn for fleet in self._environment.batch_fleets
         ]
-        groups = list(self._inference.node_groups.values())
+        pools = [naming.pool_name(self._environment.name, fleet.name) for fleet in self._environment.pool_fleets]
+        groups = [*self._inference.node_groups.values(), *pools]
         if queues:
             self._rule("QueueBlocked", target, "aws.batch", "Batch Job Queue Blocked", {"jobQueue": queues})
         if groups:

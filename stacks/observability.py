@@ -51,9 +51,8 @@ class ObservabilityStack(Stack):
         specs = environment_alarms(environment, endpoints)
         self.alarms = {fleet: self._alarms(fleet, environment, of_fleet) for fleet, of_fleet in specs.items()}
         has_block_engine = bool(environment.block_fleets or environment.approvers)
-        machinery = (
-            *platform_alarms(environment.name, has_block_engine=has_block_engine),
-            *precompile_alarms(environment.name, self._precompilation(environment)),
+        machinery = platform_alarms(
+            environment.name, has_block_engine=has_block_engine, has_pools=bool(environment.pool_fleets)
         )
         self.platform_alarms = self._alarms("PlatformAlarms", environment, machinery)
         for finding in over_cloudwatch_budget(environment):

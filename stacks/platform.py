@@ -14,7 +14,7 @@ from stacks.ledger import LedgerStack
 from stacks.network import NetworkStack
 from stacks.observability import ObservabilityStack
 from stacks.operations import OperationsStack
-from stacks.prices import PricesStack
+from stacks.pools import PoolsStack
 from stacks.reservations import reserve
 from stacks.training import TrainingStack
 
@@ -71,6 +71,10 @@ class Platform(cdk.Stage):
                 capacity=self.capacity,
                 training=self.training,
                 observability=self.observability,
+            )
+        if environment.pool_fleets:
+            self.pools = PoolsStack(
+                self, "pools", environment=environment, training=self.training, observability=self.observability
             )
         self.capacity_watch = CapacityWatchStack(
             self,

@@ -21,7 +21,7 @@ SILENT_HOURS: Final = 4
 PAGER: Final = "pager"
 CAPACITY_BLOCKS: Final = "capacity-blocks"
 CAPACITY_WATCH: Final = "capacity-watch"
-COST_REPORT: Final = "cost-report"
+POOL: Final = "pool"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +58,24 @@ _WATCH: Final = _Clockwork(
     "billed that no fleet has any more.",
     silence="Nobody has looked at the fleets' capacity for ten minutes; the capacity alarms keep their state.",
 )
-_LEDGER: Final = _Clockwork(
-    key="Ledger",
-    function=COST_REPORT,
-    words="the ledger's roll-up",
-    problems=operations_metrics.LEDGER_PROBLEMS,
-    problem="Three hours in a row something could not be booked in the ledger, or not be held against the bill.",
-    silence="The ledger was not rolled up for four hours; what arrives is kept, and booked when it runs again.",
-    problem_looks=(PROBLEM_HOURS, PROBLEM_HOURS * 60),
-    silent_minutes=SILENT_HOURS * 60,
+_POOL: Final = _Clockwork(
+    key="PoolController",
+    function=POOL,
+    words="the pools' controller",
+    problems=operations_metrics.POOL_PROBLEMS,
+    problem="At five looks in a row a pool could not be seen, or a job or a node of it could not be looked after.",
+    silence="Nobody has looked after the pools for ten minutes: no job starts, and no node is drained or replaced.",
 )
 # A page of one of these has no nodes, jobs or dollars to tell of.
 KEYS: Final = frozenset(
     {"PagerUndelivered"}
-    | {f"{of.key}{trouble}" for of in (_ENGINE, _WATCH, _LEDGER) for trouble in ("Problems", "Silent", "Unhandled")}
+    | {f"{of.key}{trouble}" for of in (_ENGINE, _WATCH, _POOL) for trouble in ("Problems", "Silent", "Unhandled")}
 )
 
 
-def platform_alarms(environment: str, *, has_block_engine: bool) -> tuple[AlarmSpec, ...]:
-    """The alarms of an environment's machinery; the engine's only where there is one."""
-    clockworks = [_WATCH, _LEDGER, *([_ENGINE] if has_block_engine else [])]
+def platform_alarms(environment: str, *, has_block_engine: bool, has_pools: bool) -> tuple[AlarmSpec, ...]:
+    """The alarms of an environment's machinery; the engine's and the pools' only where there are any."""
+    clockworks = [_WATCH, *([_ENGINE] if has_block_engine else []), *([_POOL] if has_pools else [])]
     return (
         _undelivered(environment),
         *(alarm for clockwork in clockworks for alarm in _alarms(environment, clockwork)),

@@ -28,6 +28,7 @@ class Rank:
     instance_id: str
     container_instance: str
     address: str
+    instance_type: str
     task: str = ""
     """ARN of its task; empty until ECS shows it."""
     started_at: datetime | None = None

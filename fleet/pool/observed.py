@@ -18,8 +18,8 @@ class Place:
     group: str
     """Name of the Auto Scaling group."""
     cluster: str
-    definition: str
-    """ARN of the task definition."""
+    definitions: dict[str, str]
+    """ARNs of the task definitions, by instance type."""
     image: str
     nodes: int
     keeps_nodes: bool

@@ -39,7 +39,7 @@ def gang(job: PoolJob, free: Iterable[Node]) -> list[Node]:
 
 def next_attempt(job: PoolJob, nodes: Iterable[Node], now: datetime) -> Attempt:
     """The attempt on ``nodes``, whose first one is the main node."""
-    ranks = tuple(Rank(i, n.instance_id, n.container_instance, n.address) for i, n in enumerate(nodes))
+    ranks = tuple(Rank(i, n.instance_id, n.container_instance, n.address, n.instance_type) for i, n in enumerate(nodes))
     return Attempt(len(job.attempts) + 1, now, ranks)
 
 

@@ -112,6 +112,19 @@ def vcpus_to_keep(place: Place, seen: Seen, now: datetime) -> int | None:
     return None if batch.status != "VALID" or is_closed or keep == batch.minimum_vcpus else keep
 
 
+def nodes_to_keep(place: Place, seen: Seen, now: datetime) -> int | None:
+    """Nodes that a pool's group should want because they are paid for anyway; None where nothing is to be done.
+
+    Never fewer than it wants: nodes that jobs hold are ended by nobody but the pool's controller.
+    """
+    group = seen.group
+    if group is None or not place.is_pool or not place.is_reserved:
+        return None
+    usable = [r for r in seen.reservations if fits(r, place) and standing(r, now) is Standing.USABLE]
+    keep = min(place.nodes, sum(r.total for r in usable))
+    return keep if keep > group.desired else None
+
+
 def _block_minutes_left(active: list[Reservation], now: datetime) -> int | None:
     ends = [r.ends_at for r in active if r.is_block and r.ends_at is not None]
     return (min(ends) - now) // timedelta(minutes=1) if ends else None

@@ -20,8 +20,10 @@ def group_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
     group = seen.group
     if group is None:
         return NOTHING
-    # The group is asked for its nodes after the deployment, and by somebody else.
-    wanted = group.desired if was_just_deployed(place, now) else max(group.desired, place.nodes)
+    # The group is asked for its nodes after the deployment, and by somebody else. A pool that is paid for by the second
+    # wants what its jobs want, and no reservation is no reason to ask for nodes.
+    is_whole = place.is_pool or was_just_deployed(place, now)
+    wanted = group.desired if is_whole else max(group.desired, place.nodes)
     there = sum(1 for member in group.members if member.state in _THERE)
     missing = wanted - there - _on_the_way(group, seen, now)
     if missing <= 0:
@@ -63,5 +65,6 @@ def _failed(group: ScalingGroup, now: datetime) -> Activity | None:
 
 def _advice(place: Place) -> str:
     if place.market is MarketKind.SPOT:
-        return "wait for Spot capacity, or buy on demand: market: {kind: on-demand}"
+        more = ", or name alternative_types," if place.is_pool else ","
+        return f"wait for Spot capacity{more} or buy on demand: market: {{kind: on-demand}}"
     return "wait, or add a zone that offers the type, or reserve the capacity: market: {kind: reservation}"

@@ -11,7 +11,7 @@ _RESERVED = frozenset({MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK})
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One fleet. Training fleets have a compute environment and a queue, inference fleets an Auto Scaling group."""
+    """One fleet. Fleets on AWS Batch have a compute environment and a queue, all others an Auto Scaling group."""
 
     environment: str
     fleet: str
@@ -38,8 +38,8 @@ class Place:
     compute_environment: str | None = None
     queue: str | None = None
     auto_scaling_group: str | None = None
-    price: Price | None = None
-    """The fleet's negotiated rate; None: as it is published."""
+    is_pool: bool = False
+    """Whether its group trains, and is as large as its jobs, or its reservation, want."""
     deployed_at: datetime | None = None
     """When this was deployed last: what it wants may have changed then, and the deployment may not be through."""
 

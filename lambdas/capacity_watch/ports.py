@@ -55,6 +55,10 @@ class Groups(Protocol):
         """The fleet's group with its launches."""
         ...
 
+    def keep(self, place: Place, nodes: int) -> None:
+        """Make the group want ``nodes``."""
+        ...
+
 
 class Stacks(Protocol):
     """CloudFormation."""

@@ -1,4 +1,4 @@
-"""An inference fleet's Auto Scaling group, and its newest launches."""
+"""The Auto Scaling group of an endpoint or a pool, and its newest launches."""
 
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ _ACTIVITIES: Final = 100
 
 
 class ScalingGroups:
-    """Inference fleets only."""
+    """Endpoints and pools; fleets on AWS Batch have none."""
 
     def __init__(self, autoscaling: AutoScalingClient) -> None:
         self._autoscaling = autoscaling
@@ -38,6 +38,10 @@ class ScalingGroups:
             members=tuple(Member(each["InstanceId"], each["LifecycleState"]) for each in found[0].get("Instances", [])),
             launches=tuple(sorted(launches, key=lambda launch: launch.started_at, reverse=True)),
         )
+
+    def keep(self, place: Place, nodes: int) -> None:
+        """Make the group want ``nodes``."""
+        self._autoscaling.set_desired_capacity(AutoScalingGroupName=place.auto_scaling_group, DesiredCapacity=nodes)
 
 
 def _activity(entry: dict[str, Any]) -> Activity:

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from fleet import naming
-from fleet.instances import Price
-from fleet.reserved.assessment import Assessment, assess, vcpus_to_keep
+from fleet.reserved.assessment import Assessment, assess, nodes_to_keep, vcpus_to_keep
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
 from fleet.reserved.standing import Standing, fits, standing
@@ -86,6 +85,9 @@ def _put_in_order(world: World, place: Place, seen: Seen, now: datetime) -> tupl
         vcpus = vcpus_to_keep(place, seen, now)
         if vcpus is not None:
             world.batches.keep(place, vcpus)
+        nodes = nodes_to_keep(place, seen, now)
+        if nodes is not None:
+            world.groups.keep(place, nodes)
     except Exception as error:
         return (_problem(place, error),)
     return ()

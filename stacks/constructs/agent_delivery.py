@@ -13,7 +13,8 @@ from aws_cdk import aws_s3_assets as s3_assets
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.model import Environment, Fleet, InferenceFleet, Monitoring
+from environments.markets import Spot
+from environments.model import Environment, Fleet, Monitoring, TrainingFleet, pool_settings
 from fleet import naming
 from fleet.capacity import InterfaceType, LaunchPlan
 from stacks.agent_archive import archive
@@ -93,9 +94,16 @@ class AgentParameter(Construct):
         self.parameter = ssm.StringParameter(
             self,
             "Configuration",
-            parameter_name=naming.parameter_path(environment.name, "agents", fleet.name),
+            parameter_name=_agent_parameter(environment, fleet, plan),
             string_value=json.dumps(agent_configuration(environment, fleet, plan), sort_keys=True),
         )
+
+
+def _agent_parameter(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> str:
+    # Another type that a pool launches has other network cards and another price.
+    name = plan.instance_type.name
+    of_type = () if name == fleet.instance_type else (name,)
+    return naming.parameter_path(environment.name, "agents", fleet.name, *of_type)
 
 
 def agent_configuration(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> dict[str, object]:
@@ -107,7 +115,7 @@ def agent_configuration(environment: Environment, fleet: Fleet, plan: LaunchPlan
         "owner": fleet.owner,
         "region": environment.region,
         "purpose": fleet.purpose,
-        "instance_type": fleet.instance_type,
+        "instance_type": plan.instance_type.name,
         "dtype": fleet.dtype,
         "lnc": fleet.lnc,
         "target_utilization_percent": fleet.target_utilization_percent,
@@ -147,20 +155,30 @@ def _exporters(monitoring: Monitoring) -> dict[str, object]:
     return told
 
 
-def node_user_data(environment: Environment, fleet: Fleet) -> ec2.MultipartUserData:
+def node_user_data(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> ec2.MultipartUserData:
     """What a node runs at its first boot. MIME multipart, because AWS Batch merges its own part into it."""
     shell = ec2.UserData.for_linux()
-    if isinstance(fleet, InferenceFleet):
+    if not isinstance(fleet, TrainingFleet) or fleet.is_pool:
         # First, so that a node serves even if the agent cannot be installed: silence has its own alarm.
-        cluster = naming.cluster_name(environment.name, fleet.name)
-        shell.add_commands(f"echo ECS_CLUSTER={cluster} >> /etc/ecs/ecs.config")
-    shell.add_commands(*_installer(environment, fleet))
+        shell.add_commands(*(f"echo {line} >> /etc/ecs/ecs.config" for line in _ecs_settings(environment, fleet)))
+    shell.add_commands(*_installer(environment, fleet, plan))
     data = ec2.MultipartUserData()
     data.add_user_data_part(shell, ec2.MultipartBody.SHELL_SCRIPT, True)
     return data
 
 
-def _installer(environment: Environment, fleet: Fleet) -> list[str]:
+def _ecs_settings(environment: Environment, fleet: Fleet) -> list[str]:
+    settings = [f"ECS_CLUSTER={naming.cluster_name(environment.name, fleet.name)}"]
+    if isinstance(fleet, TrainingFleet):
+        # Between SIGTERM and SIGKILL a job saves its checkpoint; the ECS agent's own 30 s are too short for that.
+        settings.append(f"ECS_CONTAINER_STOP_TIMEOUT={pool_settings(fleet).drain_minutes}m")
+        if isinstance(fleet.market, Spot):
+            # A node with a notice takes no new container.
+            settings.append("ECS_ENABLE_SPOT_INSTANCE_DRAINING=true")
+    return settings
+
+
+def _installer(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> list[str]:
     """Leave the installer on the node and start it, without waiting for it.
 
     The ECS agent starts when user data has ended (amazon-ecs-init pull request 175), so nothing here takes long.
@@ -170,7 +188,7 @@ def _installer(environment: Environment, fleet: Fleet) -> list[str]:
     settings = {
         "AWS_DEFAULT_REGION": environment.region,
         "CODE_PARAMETER": _code_parameter(environment),
-        "CONFIG_PARAMETER": naming.parameter_path(environment.name, "agents", fleet.name),
+        "CONFIG_PARAMETER": _agent_parameter(environment, fleet, plan),
     }
     unit = "neuron-fleet-install.service"
     return [

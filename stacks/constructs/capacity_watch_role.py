@@ -6,11 +6,14 @@ from typing import Final
 from aws_cdk import Acknowledgment, Stack, Validations
 from aws_cdk import aws_iam as iam
 
+from environments.markets import Reservation
 from environments.model import Environment
 from fleet import naming
 from fleet.capacity import LaunchPlan
+from stacks.constructs.pool_role import group_arn
 
 _LISTS: Final = "these actions read lists, and cannot be limited to a resource"
+_GROUPS: Final = "a group's ARN holds an id that it gets when it is created; its name is whole"
 _EVENTS: Final = "a stack's ARN ends with an id that it gets when it is created"
 
 
@@ -25,16 +28,26 @@ def allow_watch(
     """Give ``role`` what the watch does. ``compute_environments`` are those that it may keep nodes in; ARNs all."""
     reading = ["ec2:DescribeCapacityReservations", "ec2:DescribeInstances"]
     _allow(role, "ssm:GetParameters", on=parameters)
-    if environment.training_fleets:
+    if environment.batch_fleets:
         reading += ["batch:DescribeComputeEnvironments", "batch:ListJobs"]
-    if environment.inference_fleets:
+    if environment.inference_fleets or environment.pool_fleets:
         reading += ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
     if compute_environments:
         _allow(role, "batch:UpdateComputeEnvironment", on=compute_environments)
+    _allow_pools(role, environment)
     reading += _allow_groups(role, environment, plans)
     _allow_stacks(role, environment, plans)
     _allow(role, *reading, on=["*"])
     _acknowledge(role, "*", _LISTS)
+
+
+def _allow_pools(role: iam.Role, environment: Environment) -> None:
+    reserved = [fleet for fleet in environment.pool_fleets if isinstance(fleet.market, Reservation)]
+    arns = [group_arn(role, naming.pool_name(environment.name, fleet.name)) for fleet in reserved]
+    if arns:
+        _allow(role, "autoscaling:SetDesiredCapacity", on=arns)
+    for arn in arns:
+        _acknowledge(role, arn, _GROUPS)
 
 
 def _allow_groups(role: iam.Role, environment: Environment, plans: dict[str, LaunchPlan]) -> list[str]:

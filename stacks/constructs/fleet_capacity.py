@@ -1,5 +1,7 @@
 """Everything that one fleet's nodes are launched from: role, configuration, placement, launch template."""
 
+from dataclasses import replace
+
 from aws_cdk import CrossStackReferences, ReferenceStrength
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_resourcegroups as resourcegroups
@@ -9,7 +11,8 @@ from constructs import Construct
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment, Fleet
 from fleet import naming
-from fleet.capacity import compile_fleet
+from fleet.capacity import LaunchPlan, compile_fleet, ladder
+from fleet.fleet_spec import Engine
 from stacks.constructs.agent_delivery import AgentCode, AgentParameter, node_user_data
 from stacks.constructs.efa_launch_template import EfaLaunchTemplate, Node
 from stacks.constructs.node_role import NodeRole
@@ -17,7 +20,8 @@ from stacks.network import NetworkStack
 
 
 class FleetCapacity(Construct):
-    """Attributes: ``plan``, ``launch_template``, ``launch_digest``, ``node_role``, ``instance_profile``,
+    """Attributes: ``plan``, ``launch_template``, ``launch_digest``, ``alternatives`` (a pool's, by plan),
+    ``node_role``, ``instance_profile``,
     ``placement_group`` (the one created here, or None), ``placement_group_name`` (that one's, an existing one's, or
     None). The fleet's reservation is in a stack of its own: ``stacks.reservations``.
     """
@@ -34,34 +38,45 @@ class FleetCapacity(Construct):
     ) -> None:
         """Build from the fleet's launch plan."""
         super().__init__(scope, construct_id)
-        self.plan = compile_fleet(fleet_spec(environment, fleet))
-        parameter = AgentParameter(self, "Agent", environment=environment, fleet=fleet, plan=self.plan).parameter
-        node = NodeRole(self, "Node", environment=environment, fleet=fleet, parameter=parameter)
-        code.grant_read(node.role)
-        self.node_role = node.role
-        self.instance_profile = node.profile
+        spec = fleet_spec(environment, fleet)
+        self.plan = compile_fleet(spec)
+        # A pool launches its alternatives as well; each has network cards and a price of its own.
+        further = ladder(replace(spec, fallback_zone_ids=()))[1:] if spec.engine is Engine.POOL else ()
+        parameters = {
+            plan.instance_type.name: AgentParameter(
+                self, _with_type("Agent", plan, self.plan), environment=environment, fleet=fleet, plan=plan
+            ).parameter
+            for plan in (self.plan, *further)
+        }
+        node_role = NodeRole(self, "Node", environment=environment, fleet=fleet, parameters=list(parameters.values()))
+        code.grant_read(node_role.role)
+        self.node_role = node_role.role
+        self.instance_profile = node_role.profile
         self.placement_group = self._place_together() if self.plan.placement_group else None
         self.placement_group_name = (
             self.placement_group.placement_group_name if self.placement_group else self.plan.placement_group_name
         )
-        launch = EfaLaunchTemplate(
-            self,
-            "Launch",
-            plan=self.plan,
-            node=Node(
-                image_id=node_image(self, fleet),
-                instance_profile_arn=node.profile.instance_profile_arn,
-                security_group_ids=[group.security_group_id for group in self._security_groups(network)],
-                user_data=node_user_data(environment, fleet).render(),
-                tags=_tags(environment, fleet),
-                placement_group_name=self.placement_group_name,
-                reservation_group_arn=self._reservations(environment, fleet) if self.plan.creates_reservation else None,
-            ),
+        node = Node(
+            image_id=node_image(self, fleet),
+            instance_profile_arn=node_role.profile.instance_profile_arn,
+            security_group_ids=[group.security_group_id for group in self._security_groups(network)],
+            user_data="",
+            tags=_tags(environment, fleet),
+            placement_group_name=self.placement_group_name,
+            reservation_group_arn=self._reservations(environment, fleet) if self.plan.creates_reservation else None,
         )
-        self.launch_template = launch.template
-        self.launch_digest = launch.digest
-        # A node that boots before its parameter exists would fail to configure its agent.
-        self.launch_template.node.add_dependency(parameter)
+        launches = [
+            (plan, self._launch(plan, replace(node, user_data=node_user_data(environment, fleet, plan).render())))
+            for plan in (self.plan, *further)
+        ]
+        for plan, launch in launches:
+            # A node that boots before its parameter exists would fail to configure its agent.
+            launch.template.node.add_dependency(parameters[plan.instance_type.name])
+        self.launch_template, self.launch_digest = launches[0][1].template, launches[0][1].digest
+        self.alternatives = launches[1:]
+
+    def _launch(self, plan: LaunchPlan, node: Node) -> EfaLaunchTemplate:
+        return EfaLaunchTemplate(self, _with_type("Launch", plan, self.plan), plan=plan, node=node)
 
     def _security_groups(self, network: NetworkStack) -> list[ec2.ISecurityGroup]:
         # The nodes of a job also meet over TCP, with EFA and without.
@@ -100,6 +115,10 @@ class FleetCapacity(Construct):
             ],
         )
         return group.attr_arn
+
+
+def _with_type(construct_id: str, plan: LaunchPlan, own: LaunchPlan) -> str:
+    return construct_id if plan is own else f"{construct_id}-{plan.instance_type.name}"
 
 
 def node_image(scope: Construct, fleet: Fleet) -> str:

@@ -1,5 +1,6 @@
 """What a node of a fleet may do: be a container instance, be reached by Session Manager, and report about itself."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from aws_cdk import Acknowledgment, ArnFormat, CrossStackReferences, ReferenceStrength, Stack, Validations
@@ -32,7 +33,7 @@ class NodeRole(Construct):
         *,
         environment: Environment,
         fleet: Fleet,
-        parameter: ssm.IStringParameter,
+        parameters: Sequence[ssm.IStringParameter],
     ) -> None:
         """Make the role of one fleet's nodes."""
         super().__init__(scope, construct_id)
@@ -45,8 +46,7 @@ class NodeRole(Construct):
         self.profile = iam.InstanceProfile(self, "Profile", role=self.role)
         # Training refers to it: as an export, it would keep the fleet in the file for ever.
         CrossStackReferences.of(self.profile).produce(ReferenceStrength.WEAK)
-        self._allow_reporting(environment, parameter)
-        allow_price(self.role, environment, fleet)
+        self._allow_reporting(environment, parameters)
         self._allow_session_manager()
         self._allow_containers(environment, fleet)
 
@@ -58,7 +58,7 @@ class NodeRole(Construct):
             Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
         )
 
-    def _allow_reporting(self, environment: Environment, parameter: ssm.IStringParameter) -> None:
+    def _allow_reporting(self, environment: Environment, parameters: Sequence[ssm.IStringParameter]) -> None:
         # Series that come over OTLP have no namespace, so a plain comparison refuses them. CloudWatch user guide,
         # "Using condition keys to limit access to CloudWatch namespaces".
         compare = "StringEqualsIfExists" if environment.monitoring.otlp else "StringEquals"
@@ -72,7 +72,7 @@ class NodeRole(Construct):
             )
             self._allow("logs:CreateLogStream", "logs:PutLogEvents", on=[streams])
             self._acknowledge(streams, _STREAM)
-        self._allow("ssm:GetParameter", on=[parameter.parameter_arn])
+        self._allow("ssm:GetParameter", on=[parameter.parameter_arn for parameter in parameters])
 
     def _allow_session_manager(self) -> None:
         # What AmazonSSMManagedInstanceCore grants for Session Manager and inventory, without its right to read
@@ -95,7 +95,7 @@ class NodeRole(Construct):
 
     def _allow_containers(self, environment: Environment, fleet: Fleet) -> None:
         # AmazonEC2ContainerServiceforEC2Role, but for this fleet's cluster and images only.
-        batch = isinstance(fleet, TrainingFleet)
+        batch = isinstance(fleet, TrainingFleet) and not fleet.is_pool
         name = BATCH_CLUSTERS if batch else naming.cluster_name(environment.name, fleet.name)
         cluster = Stack.of(self).format_arn(service="ecs", resource="cluster", resource_name=name)
         instance = Stack.of(self).format_arn(service="ecs", resource="container-instance", resource_name=f"{name}/*")

@@ -214,8 +214,7 @@ def test_every_runbook_belongs_to_an_alarm() -> None:
         for alarm in (
             *fleet_alarms(fleet),
             *endpoint_alarms(fleet, EndpointNames("app/x/1", "targetgroup/x/1")),
-            *platform_alarms("prod", has_block_engine=True),
-            *precompile_alarms("prod", "arn"),
+            *platform_alarms("prod", has_block_engine=True, has_pools=True),
         )
         if alarm.notifies
     }

@@ -44,7 +44,7 @@ def evaluated(value: Any) -> bytes:
 
 def user_data(environment: str, fleet: str) -> bytes:
     """The bytes that a node of the fleet is handed."""
-    template = templates(environment)["capacity"].resource("AWS::EC2::LaunchTemplate", under=f"{fleet}/")
+    template = templates(environment)["capacity"].resource("AWS::EC2::LaunchTemplate", under=f"{fleet}/Launch/")
     return base64.b64decode(evaluated(template.properties["LaunchTemplateData"]["UserData"]))
 
 
@@ -122,7 +122,7 @@ def test_a_fleet_whose_gate_is_not_required_lets_every_node_join() -> None:
     lax = fleet.model_copy(update={"gate": Gate(required=False)})
 
     def waits(of: Fleet) -> bool:
-        data = cdk.Stack().resolve(node_user_data(environment, of).render())
+        data = cdk.Stack().resolve(node_user_data(environment, of, compile_fleet(fleet_spec(environment, of))).render())
         (part,) = (part for part in message_from_bytes(evaluated(data)).walk() if not part.is_multipart())
         return b"wait-for-gate" in part.get_payload(decode=True)
 

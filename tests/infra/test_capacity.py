@@ -15,7 +15,7 @@ EACH = [(environment, fleet.name) for environment in loader.available() for flee
 
 
 def launch_data(environment: str, fleet: str) -> dict[str, Any]:
-    template = templates(environment)["capacity"].resource("AWS::EC2::LaunchTemplate", f"{fleet}/")
+    template = templates(environment)["capacity"].resource("AWS::EC2::LaunchTemplate", f"{fleet}/Launch/")
     data: dict[str, Any] = template.properties["LaunchTemplateData"]
     return data
 

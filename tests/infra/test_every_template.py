@@ -23,8 +23,11 @@ STACKS = (
     "capacity-watch",
     "ledger",
 )
-# Only where there is a Capacity Block to look after, and a reservation to make.
-MORE = dict.fromkeys(("prod", "local"), ("capacity-blocks", "reservation-trn1-pretrain"))
+# Only where there is a Capacity Block to look after, a reservation to make, or a pool.
+MORE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("prod", "local"), ("capacity-blocks", "reservation-trn1-pretrain")),
+    "staging": ("pools",),
+}
 EACH = [(environment, stack) for environment in ENVIRONMENTS for stack in (*STACKS, *MORE.get(environment, ()))]
 
 

@@ -16,7 +16,7 @@ from fleet.compile_cache.graph import LOCAL_FOLDER
 from stacks.platform import Platform
 from tests.support.templates import cdk_context, templates
 
-EACH = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).training_fleets]
+EACH = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).batch_fleets]
 
 
 def container(environment: str, fleet: str) -> dict[str, Any]:

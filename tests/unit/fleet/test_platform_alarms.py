@@ -18,25 +18,25 @@ ENGINE = {"CapacityBlockEngineProblems", "CapacityBlockEngineSilent", "CapacityB
 
 
 def alarm(key: str) -> AlarmSpec:
-    (found,) = (spec for spec in platform_alarms("prod", has_block_engine=True) if spec.key == key)
+    (found,) = (spec for spec in platform_alarms("prod", has_block_engine=True, has_pools=True) if spec.key == key)
     return found
 
 
 def test_the_engine_is_watched_where_there_is_one() -> None:
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=False)} == {
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=False, has_pools=False)} == {
         "PagerUndelivered"
-    } | WATCH | LEDGER
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True)} == {
+    } | WATCH
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True, has_pools=True)} == {
         "PagerUndelivered"
     } | WATCH | LEDGER | ENGINE
 
 
 def test_the_pager_knows_every_platform_alarm_by_its_key() -> None:
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True)} == KEYS
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True, has_pools=True)} == KEYS
 
 
 def test_their_subject_is_the_platform_and_their_keys_are_no_fleets() -> None:
-    assert {spec.subject for spec in platform_alarms("prod", has_block_engine=True)} == {"platform"}
+    assert {spec.subject for spec in platform_alarms("prod", has_block_engine=True, has_pools=True)} == {"platform"}
     assert not KEYS & {spec.key for spec in fleet_alarms(settings())}
 
 
@@ -78,7 +78,9 @@ def test_a_letter_that_lies_in_the_queue_stays_an_alarm_when_the_queue_is_report
 
 
 def test_undelivered_pages_page_and_go_past_the_pager_too() -> None:
-    special = [spec.key for spec in platform_alarms("prod", has_block_engine=True) if spec.past_the_pager]
+    special = [
+        spec.key for spec in platform_alarms("prod", has_block_engine=True, has_pools=True) if spec.past_the_pager
+    ]
 
     assert special == ["PagerUndelivered"]
     assert alarm("PagerUndelivered").severity is Severity.PAGE
