@@ -3,6 +3,7 @@
 Only in an environment that has a training fleet with ``engine: pool``.
 """
 
+from collections.abc import Mapping
 from typing import Final, cast
 
 from aws_cdk import CrossStackReferences, Duration, ReferenceStrength, Stack
@@ -127,7 +128,7 @@ class PoolsStack(Stack):
         )
 
     def _rule(
-        self, construct_id: str, target: events.IRuleTarget, source: str, kind: str, detail: dict[str, object]
+        self, construct_id: str, target: events.IRuleTarget, source: str, kind: str, detail: Mapping[str, object]
     ) -> None:
         pattern = events.EventPattern(source=[source], detail_type=[kind], detail=detail)
         events.Rule(self, construct_id, event_pattern=pattern, targets=[target])

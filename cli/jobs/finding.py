@@ -1,11 +1,12 @@
-"""Jobs as Batch has them: found by id or name, with their nodes and attempts."""
+"""Jobs as Batch and the pools have them: found by id or name, with their nodes and attempts."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from cli.jobs import pools
 from cli.jobs.account import Account, AwsError
 from cli.jobs.looking import NotDeployedError, place_of
 from cli.jobs.sending import named
@@ -13,6 +14,7 @@ from environments.model import Environment, TrainingFleet
 from fleet.jobs.job import Job
 from fleet.jobs.progress import ACTIVE, ENDED, Attempt, NodeRun
 from fleet.jobs.submission import JOB_TAG, OWNER_TAG, TOKENS_WANTED
+from fleet.pool.job import PoolJob
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TOKEN: Final = re.compile(r"-[0-9a-f]{8}")
@@ -34,6 +36,8 @@ class Found:
     started: datetime | None
     stopped: datetime | None
     attempts: int
+    pool_job: PoolJob | None = None
+    """Of a job on a pool, as it was found."""
 
     @property
     def is_over(self) -> bool:
@@ -47,8 +51,13 @@ def find(account: Account, environment: Environment, wanted: str) -> Found:
     Raises:
         AwsError: there is none, several live, or AWS does not answer.
     """
-    details = describe(account, [wanted]) if _ID.fullmatch(wanted) else _by_name(account, environment, wanted)
-    found = [each for each in (_found(environment, detail) for detail in details) if each is not None]
+    on_pools = _on_pools(account, environment)
+    found = [each for each in on_pools or () if wanted in _names(each)]
+    if not found and environment.batch_fleets:
+        is_alone = on_pools is None
+        by_id = _ID.fullmatch(wanted) is not None
+        details = describe(account, [wanted]) if by_id else _by_name(account, environment, wanted, is_alone=is_alone)
+        found = [each for each in (_found(environment, detail) for detail in details) if each is not None]
     living = [each for each in found if not each.is_over]
     if len(living) > 1:
         raise AwsError(f"several jobs are called {wanted}: {', '.join(f'{e.name} ({e.status})' for e in living)}")
@@ -62,7 +71,9 @@ def find(account: Account, environment: Environment, wanted: str) -> Found:
 
 def every(account: Account, environment: Environment, *, ended: bool) -> Iterator[Found]:
     """The jobs of every fleet that is deployed, those that ended too where ``ended``; raises ``AwsError``."""
-    for fleet, queue in _queues(account, environment):
+    on_pools = _on_pools(account, environment)
+    yield from (each for each in on_pools or () if ended or not each.is_over)
+    for fleet, queue in _queues(account, environment, is_alone=on_pools is None):
         statuses = (*ACTIVE, *ENDED) if ended else ACTIVE
         listed = [
             job["jobId"]
@@ -76,7 +87,9 @@ def every(account: Account, environment: Environment, *, ended: bool) -> Iterato
 
 
 def nodes_of(account: Account, found: Found) -> tuple[NodeRun, ...]:
-    """Each node of the job, as Batch tells it; those that it does not know yet are left out."""
+    """Each node of the job, as Batch or its pool tells it; those that it does not know yet are left out."""
+    if found.pool_job is not None:
+        return pools.runs(found.pool_job)
     ids = [f"{found.job_id}#{index}" for index in range(found.job.nodes)]
     details = {detail["jobId"]: detail for detail in describe(account, ids)}
     return tuple(_node(index, details[each]) for index, each in enumerate(ids) if each in details)
@@ -91,23 +104,70 @@ def describe(account: Account, ids: Iterable[str]) -> list[dict[str, Any]]:
     return details
 
 
-def _queues(account: Account, environment: Environment) -> list[tuple[TrainingFleet, str]]:
-    """Of the fleets that are deployed; one that is new in the file has no jobs yet."""
+def again(account: Account, environment: Environment, found: Found) -> Found:
+    """The same job as it stands now; raises ``AwsError``."""
+    if found.pool_job is not None:
+        now = [each for each in _on_pools(account, environment) or () if each.job_id == found.job_id]
+        return now[0] if now else replace(found, status=ENDED[-1])
+    details = describe(account, [found.job_id])
+    now = [each for each in (_found(environment, detail, found.fleet) for detail in details) if each is not None]
+    # One that Batch has forgotten is over.
+    return now[0] if now else replace(found, status=ENDED[-1])
+
+
+def _on_pools(account: Account, environment: Environment) -> list[Found] | None:
+    """The jobs of every pool that is deployed; None where none is."""
+    found: list[Found] | None = None
+    for fleet in environment.pool_fleets:
+        try:
+            jobs = list(pools.jobs_of(account, environment, fleet))
+        except NotDeployedError:
+            if not environment.batch_fleets:
+                raise
+            continue
+        found = [*(found or []), *(_of_pool(fleet, job) for job in jobs)]
+    return found
+
+
+def _names(found: Found) -> tuple[str, ...]:
+    return (found.job_id, found.name, found.job.name)
+
+
+def _of_pool(fleet: TrainingFleet, job: PoolJob) -> Found:
+    asked, last = job.order, job.last
+    starts = [rank.started_at for rank in last.ranks if rank.started_at] if last else []
+    return Found(
+        job_id=asked.job_id,
+        name=asked.name,
+        fleet=fleet,
+        job=Job(asked.job, asked.owner, fleet.name, asked.nodes, "", (), tokens_wanted=asked.tokens_wanted),
+        status=pools.status(job),
+        reason=job.reason,
+        created=asked.created_at,
+        started=min(starts, default=None),
+        stopped=job.since if job.is_over else None,
+        attempts=sum(attempt.is_over for attempt in job.attempts),
+        pool_job=job,
+    )
+
+
+def _queues(account: Account, environment: Environment, *, is_alone: bool) -> list[tuple[TrainingFleet, str]]:
+    """Of the fleets that are deployed; one that is new in the file has no jobs yet. ``is_alone``: no pool is deployed."""
     found: list[tuple[TrainingFleet, str]] = []
     missing: NotDeployedError | None = None
-    for fleet in environment.training_fleets:
+    for fleet in environment.batch_fleets:
         try:
             found.append((fleet, place_of(account, environment, fleet.name).queue))
         except NotDeployedError as error:
             missing = error
-    if not found and missing is not None:
+    if not found and missing is not None and is_alone:
         raise missing
     return found
 
 
-def _by_name(account: Account, environment: Environment, name: str) -> list[dict[str, Any]]:
+def _by_name(account: Account, environment: Environment, name: str, *, is_alone: bool) -> list[dict[str, Any]]:
     ids: list[str] = []
-    for _, queue in _queues(account, environment):
+    for _, queue in _queues(account, environment, is_alone=is_alone):
         exact = named(account, queue, name)
         ids += [each["jobId"] for each in exact]
         if not exact:

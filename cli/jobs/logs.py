@@ -10,9 +10,9 @@ import typer
 from cli.answers import refuse
 from cli.jobs.account import Account
 from cli.jobs.answers import Name, Wanted, answering
-from cli.jobs.finding import Found, describe, find, nodes_of
+from cli.jobs.finding import Found, again, find, nodes_of
+from environments.model import Environment
 from fleet import naming
-from fleet.jobs.progress import ENDED
 
 _POLL_SECONDS: Final = 3.0
 _NO_STREAM: Final = ("ResourceNotFoundException",)
@@ -33,7 +33,7 @@ def logs(
         if node >= found.job.nodes:
             refuse(f"{found.name} has {found.job.nodes} nodes, the last of which is {found.job.nodes - 1}")
         written = 0
-        for event in _events(account, naming.job_log_group(named.name), found, node, lines, follow=follow):
+        for event in _events(account, named, found, node, lines, follow=follow):
             written += 1
             typer.echo(msgspec.json.encode(event).decode() if json_ else event["message"])
         if not written and not follow:
@@ -41,27 +41,22 @@ def logs(
 
 
 def _events(
-    account: Account, group: str, found: Found, node: int, lines: int, *, follow: bool
+    account: Account, environment: Environment, found: Found, node: int, lines: int, *, follow: bool
 ) -> Iterator[dict[str, Any]]:
     stream, token = "", ""
     while True:
         # Looked at before the log, so that what is written until the end is read after it.
-        is_over = bool(describe_status(account, found.job_id) in ENDED)
+        found = again(account, environment, found)
         newest = next((each.log_stream for each in nodes_of(account, found) if each.index == node), "")
         if newest != stream:
             stream, token = newest, ""
         if stream:
+            group = naming.job_log_group(environment.name)
             events, token = _page(account, group, stream, token, lines)
             yield from events
-        if is_over or not follow:
+        if found.is_over or not follow:
             return
         time.sleep(_POLL_SECONDS)
-
-
-def describe_status(account: Account, job_id: str) -> str:
-    """Batch's word for how the job stands; empty: it has forgotten it."""
-    details = describe(account, [job_id])
-    return str(details[0]["status"]) if details else ENDED[-1]
 
 
 def _page(account: Account, group: str, stream: str, token: str, lines: int) -> tuple[list[dict[str, Any]], str]:

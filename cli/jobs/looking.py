@@ -30,6 +30,19 @@ def place_of(account: Account, environment: Environment, fleet: str) -> Place:
         NotDeployedError: it is not deployed.
         AwsError: AWS does not say.
     """
+    text = parameter_of(account, environment, fleet)
+    try:
+        written = json.loads(text)
+        return Place(str(written["queue"]), str(written["definition"]), str(written["image"]), int(written["nodes"]))
+    except (KeyError, TypeError, ValueError) as error:
+        name = naming.job_place_parameter(environment.name, fleet)
+        raise AwsError(
+            f"parameter {name} does not hold a queue and a job definition: deploy the stack again"
+        ) from error
+
+
+def parameter_of(account: Account, environment: Environment, fleet: str) -> str:
+    """What the training stack wrote down of the fleet, as JSON; raises as ``place_of`` does."""
     name = naming.job_place_parameter(environment.name, fleet)
     answer = account.find("ssm", "get_parameter", _NO_PARAMETER, Name=name)
     if answer is None:
@@ -37,13 +50,7 @@ def place_of(account: Account, environment: Environment, fleet: str) -> Place:
         raise NotDeployedError(
             f"there is no parameter {name}: deploy {stack} with `cdk deploy -c env={environment.name}`"
         )
-    try:
-        written = json.loads(answer["Parameter"]["Value"])
-        return Place(str(written["queue"]), str(written["definition"]), str(written["image"]), int(written["nodes"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise AwsError(
-            f"parameter {name} does not hold a queue and a job definition: deploy the stack again"
-        ) from error
+    return str(answer["Parameter"]["Value"])
 
 
 def block_of(account: Account, environment: Environment, fleet: TrainingFleet) -> Block | None:

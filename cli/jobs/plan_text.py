@@ -6,6 +6,7 @@ from typing import Any
 from cli.jobs import sending
 from cli.jobs.request import Prepared
 from cli.plan.figures import dollars, priced
+from fleet.fleet_spec import Engine
 from fleet.jobs import JobPlan
 from fleet.jobs.submission import Place, request
 
@@ -18,6 +19,9 @@ def content(prepared: Prepared) -> dict[str, Any]:
     fit, place = prepared.fit, prepared.place
     unknown = Place(queue="", definition="", image=plan.job.image, nodes=plan.job.nodes)
     asked = request(plan, environment=environment.name, place=place or unknown, name=plan.job.name)
+    if prepared.spec is not None and prepared.spec.engine is Engine.POOL:
+        # What is told to a pool is in the plan.
+        asked = {}
     return {
         "environment": environment.name,
         "plan": {key: value for key, value in asdict(plan).items() if key != "notes"},

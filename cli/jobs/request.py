@@ -1,13 +1,12 @@
 """From a job file to what is to be submitted: the file, its environment, its fleet, and all that was looked up."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from cli.cache import compiled
-from cli.jobs import job_file
+from cli.jobs import job_file, pools
 from cli.jobs.account import Account
 from cli.jobs.answers import environment_of
 from cli.jobs.job_file import JobFile
@@ -20,12 +19,13 @@ from environments.model import Environment, InferenceFleet
 from fleet.blocks.life import Block
 from fleet.compile_cache.artifact import Artifact
 from fleet.diagnostics import Diagnostic, refuse, warn
-from fleet.fleet_spec import FleetSpec, Framework
+from fleet.fleet_spec import Engine, FleetSpec, Framework
 from fleet.instances import instance_type
 from fleet.jobs import Job, JobPlan, JobRule, Standing, compile_job, diagnose_job
 from fleet.jobs.memory import job_fit, memory_rule
 from fleet.jobs.rules.case import JobCase
 from fleet.jobs.submission import Place
+from fleet.pool.observed import Place as PoolPlace
 from fleet.sizing.fit import Fit
 from fleet.sizing.shape import ModelShape
 
@@ -42,6 +42,8 @@ class Prepared:
     spec: FleetSpec | None = None
     plan: JobPlan | None = None
     place: Place | None = None
+    """On AWS Batch; ``pool`` on a pool."""
+    pool: PoolPlace | None = None
     fit: Fit | None = None
     artifact: Artifact | None = None
     """The graphs that must be there before it starts."""
@@ -94,32 +96,21 @@ class _Judge:
         diagnostics = self._diagnose(self._standing(None, None))
         if any(each.is_error for each in diagnostics) or isinstance(self._fleet, InferenceFleet):
             return Prepared(diagnostics, self._environment, self._spec)
-        place = None
+        place = pool = None
         standing = self._standing(planned_block(self._fleet), None)
         if not offline:
             account = Account(self._environment.region)
-            self._spec = newest(account, self._environment.name, self._spec)
-            place = place_of(account, self._environment, self._fleet.name)
+            if self._fleet.is_pool:
+                pool = pools.place_of(account, self._environment, self._fleet.name)
+            else:
+                place = place_of(account, self._environment, self._fleet.name)
             block = block_of(account, self._environment, self._fleet)
             standing = self._standing(block, image_exists(account, self._job.image))
-        graphs = () if offline else self._graphs()
-        diagnostics = (*self._diagnose(standing), *_differences(self._spec, place), *graphs)
+        diagnostics = (*self._diagnose(standing), *_differences(self._spec, place or pool))
         if any(each.is_error for each in diagnostics):
-            return Prepared(diagnostics, self._environment, self._spec, place=place, artifact=self._artifact)
+            return Prepared(diagnostics, self._environment, self._spec, place=place, pool=pool)
         plan = compile_job(self._job, self._spec, standing=standing, further=self._rules)
-        fit = self._fit(standing)
-        return Prepared(diagnostics, self._environment, self._spec, plan, place, fit, self._artifact)
-
-    def _graphs(self) -> tuple[Diagnostic, ...]:
-        """Nodes that compile what one of them could have compiled before are paid for all the while."""
-        if self._artifact is None:
-            return ()
-        account = Account(self._environment.region)
-        why = compiled.why_not(account, self._environment, self._artifact)
-        if not why:
-            return ()
-        fix = f"make it with `fleet cache warm {self._environment.name} --job {self._path}`, or add --wait-for-graphs"
-        return (refuse(GRAPHS_NOT_READY, "compiled", self._artifact.model, why, fix),)
+        return Prepared(diagnostics, self._environment, self._spec, plan, place, pool, self._fit(standing))
 
     @property
     def _rules(self) -> Sequence[JobRule]:
@@ -128,7 +119,17 @@ class _Judge:
         return (memory_rule(self._shape, training_of(self._written.model)),)
 
     def _diagnose(self, standing: Standing) -> tuple[Diagnostic, ...]:
-        return (*self._early, *diagnose_job(self._job, self._spec, standing=standing, further=self._rules))
+        return (
+            *self._early,
+            *self._image_is_the_pools(),
+            *diagnose_job(self._job, self._spec, standing=standing, further=self._rules),
+        )
+
+    def _image_is_the_pools(self) -> Iterator[Diagnostic]:
+        own = self._spec.software.container_image
+        if self._spec.engine is Engine.POOL and self._job.image != own:
+            text = f"a pool's containers are of the image that it was deployed with, {own}"
+            yield refuse("image-not-the-pools", "image", self._job.image, text, "remove image, or deploy another one")
 
     def _standing(self, block: Block | None, has_image: bool | None) -> Standing:
         known = instance_type(self._spec.instance_type)
@@ -176,7 +177,7 @@ def _job(written: JobFile, own_image: str) -> Job:
     )
 
 
-def _differences(spec: FleetSpec, place: Place | None) -> tuple[Diagnostic, ...]:
+def _differences(spec: FleetSpec, place: Place | PoolPlace | None) -> tuple[Diagnostic, ...]:
     if place is None or place.nodes == spec.nodes:
         return ()
     text = f"fleet {spec.name} is deployed with {place.nodes} nodes, and its file has {spec.nodes}"

@@ -10,9 +10,11 @@ from typing import Annotated, Final
 import typer
 
 from cli.answers import CONSOLE, refuse
+from cli.jobs import pools
 from cli.jobs.account import Account, AwsError
 from cli.jobs.answers import Name, Wanted, answering, as_json
 from cli.jobs.finding import Found, describe, find, nodes_of
+from environments.model import Environment, pool_settings
 from fleet.jobs.progress import ENDED
 
 # Where the node agent and the containers look for marker files: docs/checkpoints.md.
@@ -54,11 +56,21 @@ def stop(
             typer.confirm(
                 f"Stop {found.name} of {found.job.owner} ({found.status}, {found.job.nodes} nodes) {how}?", abort=True
             )
-        outcome = _end(account, found, minutes * 60 if drain else None)
+        if found.pool_job is not None:
+            outcome = _end_on_pool(account, named, found)
+        else:
+            outcome = _end(account, found, minutes * 60 if drain else None)
     if json_:
         as_json({"job_id": found.job_id, "job_name": found.name, "outcome": outcome})
     else:
         CONSOLE.print(f"{found.name}: {outcome}", markup=False, soft_wrap=True)
+
+
+def _end_on_pool(account: Account, environment: Environment, found: Found) -> str:
+    """Its controller sends SIGTERM, at which the checkpoint library saves: with ``--drain`` and without."""
+    pools.stop(account, environment, found.fleet.name, found.job_id)
+    minutes = pool_settings(found.fleet).drain_minutes
+    return f"told to stop: within a minute its containers get SIGTERM, and {minutes} minutes to save"
 
 
 def _end(account: Account, found: Found, drain_seconds: float | None) -> str:

@@ -1,7 +1,7 @@
 """`fleet jobs submit`: everything wrong with a job file, or what the job takes and costs, and then one submission."""
 
 import secrets
-from collections.abc import Callable
+import uuid
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,13 +10,14 @@ from typing import Annotated, Final
 import typer
 
 from cli.answers import CONSOLE, refuse
-from cli.jobs import plan_text, sending
+from cli.jobs import plan_text, pools, sending
 from cli.jobs.account import Account, AwsError
 from cli.jobs.answers import as_json, say_findings
 from cli.jobs.request import Prepared, prepare
 from cli.jobs.waiting import until_compiled
 from fleet.diagnostics import refuse as refusal
 from fleet.jobs.submission import submitted_name
+from fleet.pool.order import order
 
 _POLL_SECONDS: Final = 30.0
 
@@ -86,11 +87,15 @@ def _print(file: Path, prepared: Prepared) -> None:
 
 def _send(prepared: Prepared) -> dict[str, str]:
     plan, environment, place = prepared.plan, prepared.environment, prepared.place
-    if plan is None or environment is None or place is None:
+    if plan is None or environment is None or (place is None and prepared.pool is None):
         refuse("nobody looked up where the fleet's jobs go")
     account = Account(environment.region)
     name = submitted_name(plan.job.name, secrets.token_hex(4))
     try:
+        if prepared.pool is not None:
+            asked = order(plan, prepared.pool, name=name, job_id=str(uuid.uuid4()), now=datetime.now(UTC))
+            return {"job_id": pools.send(account, environment, asked), "job_name": name}
+        assert place is not None  # noqa: S101 - refused above
         ready = sending.with_image(account, environment.name, place, plan.job.image)
         return {"job_id": sending.send(account, plan, environment.name, ready, name), "job_name": name}
     except AwsError as error:

@@ -101,7 +101,9 @@ def _with_instance(node: Node, seen: dict[str, Any] | None) -> Node:
 
 def _task(entry: dict[str, Any]) -> Task:
     job_id, attempt = told_by(entry.get("startedBy", ""))
-    container = next((each for each in entry.get("containers", []) if each.get("name") == CONTAINER), {})
+    container: dict[str, Any] = next(
+        (each for each in entry.get("containers", []) if each.get("name") == CONTAINER), {}
+    )
     return Task(
         arn=entry["taskArn"],
         container_instance=entry.get("containerInstanceArn", ""),

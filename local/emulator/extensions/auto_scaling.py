@@ -11,12 +11,13 @@ from local.emulator.api.answers import Entry
 from local.emulator.api.errors import AwsError, Response
 from local.emulator.api.query import Form, served
 from local.emulator.capacity.scaling import FAILED, SUCCESSFUL, ScalingActivities
-from local.emulator.extensions.nodes import Instance, Nodes
+from local.emulator.extensions.group_members import GroupMembers
+from local.emulator.extensions.nodes import Instance, Nodes, leaves
 
 Launched = Mapping[str, tuple[list[str], AwsError | None]]
 
 
-def answer_auto_scaling(activities: ScalingActivities, settle: Callable[[], None]) -> None:
+def answer_auto_scaling(nodes: Nodes, activities: ScalingActivities, settle: Callable[[], None]) -> None:
     """Whoever looks at the groups finds them settled."""
 
     def groups(describe: Any, form: Form) -> Response:  # noqa: ANN401 - ministack's own action
@@ -34,7 +35,35 @@ def answer_auto_scaling(activities: ScalingActivities, settle: Callable[[], None
     actions = autoscaling._ACTION_MAP
     for action in ("DescribeAutoScalingGroups", "DescribeAutoScalingInstances"):
         actions[action] = partial(groups, actions[action])
+    for action, serve in GroupMembers(nodes).actions().items():
+        actions[action] = served("autoscaling", action, serve)
     actions["DescribeScalingActivities"] = served("autoscaling", "DescribeScalingActivities", scaling_activities)
+
+
+def keep_policies(handlers: Mapping[str, dict[str, Any]]) -> None:
+    """Groups of stacks with a mixed instances policy, which ministack leaves out: launched from its first template.
+
+    And what CloudFormation documents of an update whose template names no desired capacity: it stays as it is.
+    """
+    made = handlers["AWS::AutoScaling::AutoScalingGroup"]
+    create, update = made["create"], made["update"]
+
+    def created(logical_id: str, properties: Mapping[str, Any], stack: str) -> Any:  # noqa: ANN401 - ministack's own
+        return create(logical_id, _launched_from_one(properties), stack)
+
+    def updated(name: str, old: Mapping[str, Any], new: Mapping[str, Any], *rest: Any) -> Any:  # noqa: ANN401 - ministack's own
+        known = autoscaling._asgs.get(name)
+        kept = {"DesiredCapacity": known["DesiredCapacity"]} if known else {}
+        return update(name, old, kept | _launched_from_one(new), *rest)
+
+    made.update(create=created, update=updated)
+
+
+def _launched_from_one(properties: Mapping[str, Any]) -> dict[str, Any]:
+    policy = properties.get("MixedInstancesPolicy")
+    if not policy:
+        return dict(properties)
+    return {**properties, "LaunchTemplate": policy["LaunchTemplate"]["LaunchTemplateSpecification"]}
 
 
 def show(nodes: Nodes, activities: ScalingActivities, launched: Launched) -> None:
@@ -56,7 +85,7 @@ def show(nodes: Nodes, activities: ScalingActivities, launched: Launched) -> Non
 def _member(group: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
     return {
         "InstanceId": instance["InstanceId"],
-        "LifecycleState": "InService",
+        "LifecycleState": "Terminating:Wait" if leaves(instance) else "InService",
         "HealthStatus": "Healthy",
         "AvailabilityZone": instance["Placement"]["AvailabilityZone"],
         "ProtectedFromScaleIn": group["NewInstancesProtectedFromScaleIn"],

@@ -1,5 +1,7 @@
 """The instances of Batch's environments and of scaling groups: launched, moved and ended when somebody looks at EC2."""
 
+import base64
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +22,9 @@ Instance = dict[str, Any]
 _OWNER: Final = "_Owner"
 _WANTED: Final = "_Wanted"
 _RESERVATION: Final = "CapacityReservationId"
+_LEAVES: Final = "_Leaves"
+_CLUSTER: Final = "_Cluster"
+_JOINS: Final = re.compile(r"ECS_CLUSTER=([\w-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,14 @@ class Nodes:
         """The running instances of one owner, the oldest first."""
         return [each for each in self._running() if each[_OWNER] == owner]
 
+    def member(self, instance_id: str) -> Instance | None:
+        """A running instance that somebody keeps, by its id."""
+        return next((each for each in self._running() if each["InstanceId"] == instance_id), None)
+
+    def joined(self, cluster: str) -> list[Instance]:
+        """The running instances whose user data join an ECS cluster."""
+        return [each for each in self._running() if each.get(_CLUSTER) == cluster]
+
     def settle(self, demands: list[Demand]) -> dict[str, tuple[list[str], AwsError | None]]:
         """Give everyone what they want, as far as there is capacity.
 
@@ -57,7 +70,7 @@ class Nodes:
         self._let_go({demand.owner for demand in demands})
         launched: dict[str, tuple[list[str], AwsError | None]] = {}
         for demand in demands:
-            kept = sorted(self.of(demand.owner), key=lambda each: each["InstanceId"] not in demand.busy)
+            kept = [each for each in self.of(demand.owner) if not leaves(each)]
             _terminate(kept[demand.count :])
             launched[demand.owner] = self._launch(demand, demand.count - len(kept))
         self._move()
@@ -105,7 +118,7 @@ class Nodes:
         (made,) = ec2._launch_instances_internal(image, demand.instance_type, subnet, 1)
         made["Placement"]["AvailabilityZone"] = zone
         made["LaunchTime"] = f"{datetime.fromtimestamp(self.clock.now(), UTC):%Y-%m-%dT%H:%M:%S.000Z}"
-        made.update({_OWNER: demand.owner, _WANTED: wanted})
+        made.update({_OWNER: demand.owner, _WANTED: wanted, _CLUSTER: _cluster(demand.data)})
         if reservation is not None:
             made[_RESERVATION] = reservation
         ec2._tags[made["InstanceId"]] = _tags(demand.data)
@@ -125,6 +138,30 @@ class Nodes:
         running = [instance.get(_RESERVATION) for instance in self._running()]
         for made in self.reservations.resources.of_type(get_region(), TYPE):
             made.attributes["Running"] = running.count(made.physical_id)
+
+
+def leaves(instance: Instance) -> bool:
+    """Whether it waits to be ended, at its group's lifecycle hook."""
+    return _LEAVES in instance
+
+
+def end(instance: Instance, *, waits: bool) -> None:
+    """End an instance: at once, or when somebody says that it may go."""
+    if waits:
+        instance[_LEAVES] = True
+    else:
+        _terminate([instance])
+
+
+def owner(instance: Instance) -> str:
+    """Who keeps it: a compute environment or a scaling group."""
+    return str(instance[_OWNER])
+
+
+def _cluster(data: Mapping[str, Any]) -> str:
+    text = base64.b64decode(data.get("UserData") or "").decode(errors="replace")
+    found = _JOINS.search(text)
+    return found[1] if found else ""
 
 
 def _tags(data: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ from local.emulator.api.query import Form
 from local.emulator.batch.scheduler import Host
 from local.emulator.capacity.batch import ENVIRONMENT
 from local.emulator.capacity.placing import Placing
-from local.emulator.extensions import auto_scaling
+from local.emulator.extensions import auto_scaling, container_instances
 from local.emulator.extensions.demands import demands
 from local.emulator.extensions.nodes import Nodes
 from local.emulator.platform import Platform
@@ -42,7 +42,8 @@ def keep_instances(platform: Platform) -> None:
 
     for action in _LOOKS:
         ec2._ACTION_MAP[action] = partial(_settled, settle, ec2._ACTION_MAP[action])
-    auto_scaling.answer_auto_scaling(capacity.scaling, settle)
+    auto_scaling.answer_auto_scaling(nodes, capacity.scaling, settle)
+    container_instances.run_on_instances(nodes, settle)
     # ministack makes up instances at once; here they are launched when somebody looks.
     autoscaling._reconcile_instances = lambda _group: None
     ec2._instance_xml = partial(_instance_xml, ec2._instance_xml)

@@ -9,6 +9,7 @@ from ministack.services.cloudformation import provisioners
 
 from local.emulator.cloudwatch.service import CloudWatch
 from local.emulator.extensions import resource_groups, security_groups
+from local.emulator.extensions.auto_scaling import keep_policies
 from local.emulator.platform import Platform
 from local.emulator.resources.alarm_handler import COMPOSITE_ALARM, METRIC_ALARM, AlarmHandler
 from local.emulator.resources.handler import Made, SchemaBackedHandler
@@ -29,6 +30,7 @@ def register_resources(platform: Platform, cloudwatch_of_request: Callable[[], C
         provisioners._RESOURCE_HANDLERS[type_name]["create"] = _with_attributes(
             provisioners._RESOURCE_HANDLERS[type_name]["create"], names
         )
+    keep_policies(provisioners._RESOURCE_HANDLERS)
     for type_name in (METRIC_ALARM, COMPOSITE_ALARM):
         alarms = AlarmHandler(type_name, platform.clock, lambda: cloudwatch_of_request().alarms)
         provisioners._RESOURCE_HANDLERS[type_name] = alarms.handlers()
