@@ -152,7 +152,7 @@ def _of_pool(fleet: TrainingFleet, job: PoolJob) -> Found:
 
 
 def _queues(account: Account, environment: Environment, *, is_alone: bool) -> list[tuple[TrainingFleet, str]]:
-    """Of the fleets that are deployed; one that is new in the file has no jobs yet. ``is_alone``: no pool is deployed."""
+    """Of the fleets that are deployed; a new one has no jobs yet. ``is_alone``: no pool is deployed either."""
     found: list[tuple[TrainingFleet, str]] = []
     missing: NotDeployedError | None = None
     for fleet in environment.batch_fleets:

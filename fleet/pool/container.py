@@ -27,7 +27,7 @@ def told_by(text: str) -> tuple[str, int]:
 
 
 def variables(job: PoolJob, rank: Rank) -> dict[str, str]:
-    """The environment of one node's container; what the submission says comes first, and cannot change the rest."""
+    """The environment of one node's container; what the submission says cannot change the rest."""
     attempt = job.attempts[-1]
     told = dict(job.order.variables) | {
         "AWS_BATCH_JOB_ID": f"{job.order.job_id}#{rank.index}",

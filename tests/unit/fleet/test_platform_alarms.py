@@ -16,6 +16,8 @@ WATCH = {"CapacityWatchProblems", "CapacityWatchSilent", "CapacityWatchUnhandled
 PRICES = {"PriceRefreshProblems", "PriceRefreshUnhandled"}
 ENGINE = {"CapacityBlockEngineProblems", "CapacityBlockEngineSilent", "CapacityBlockEngineUnhandled"}
 
+POOLS = {"PoolControllerProblems", "PoolControllerSilent", "PoolControllerUnhandled"}
+
 
 def alarm(key: str) -> AlarmSpec:
     (found,) = (spec for spec in platform_alarms("prod", has_block_engine=True, has_pools=True) if spec.key == key)
@@ -28,7 +30,7 @@ def test_the_engine_is_watched_where_there_is_one() -> None:
     } | WATCH
     assert {spec.key for spec in platform_alarms("prod", has_block_engine=True, has_pools=True)} == {
         "PagerUndelivered"
-    } | WATCH | LEDGER | ENGINE
+    } | WATCH | ENGINE | POOLS
 
 
 def test_the_pager_knows_every_platform_alarm_by_its_key() -> None:

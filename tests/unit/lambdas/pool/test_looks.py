@@ -1,0 +1,181 @@
+"""One look: what is written down before what is done, and what becomes of failures."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from fleet.pool.actions import SetDesired, Start, StopTask
+from fleet.pool.job import Phase, PoolJob, submitted
+from fleet.pool.observed import Fault, Memory, Node, Place, Task
+from lambdas.pool import handler, service
+from lambdas.pool.cluster import EcsCluster
+from lambdas.pool.ports import BusyError, Stored, World
+from lambdas.pool.store import Table
+from tests.support.pool_world import NOW, PLACE, node, order
+
+JOB = "11111111-2222-4333-8444-555555555555"
+REFUSED = ClientError({"Error": {"Code": "Throttling", "Message": "slow down"}}, "SetDesiredCapacity")
+
+
+class Memories:
+    """A world in memory that remembers in which order it was used, and fails where a test says."""
+
+    def __init__(self, *jobs: PoolJob, nodes: int = 0) -> None:
+        self.said: list[str] = []
+        self.jobs = {job.order.job_id: job for job in jobs}
+        self.nodes = tuple(node(index) for index in range(nodes))
+        self.fails: set[str] = set()
+        self.world = World(self, self, self)
+
+    def _say(self, what: str) -> None:
+        self.said.append(what)
+        if what in self.fails:
+            raise REFUSED
+
+    @contextmanager
+    def turn(self, fleet: str, now: datetime) -> Iterator[None]:
+        if "busy" in self.fails:
+            raise BusyError(fleet)
+        yield
+        self.said.append("turn is over")
+
+    def read(self, fleet: str) -> Stored:
+        self._say("read")
+        return Stored(tuple(self.jobs.values()), Memory(), (), {})
+
+    def write(self, job: PoolJob) -> None:
+        self._say("write")
+        self.jobs[job.order.job_id] = job
+
+    def remember(self, fleet: str, memory: Memory) -> None: ...
+
+    def note(self, fleet: str, faults: Iterable[Fault]) -> None:
+        self._say("note")
+
+    def of(self, place: Place) -> tuple[int, tuple[Node, ...]]:
+        return len(self.nodes), self.nodes
+
+    def set_desired(self, place: Place, nodes: int) -> None:
+        self._say(f"desire {nodes}")
+
+    def replace(self, instance_id: str) -> None: ...
+
+    def release(self, instance_id: str) -> None: ...
+
+    def let_go(self, place: Place, instance_id: str) -> None: ...
+
+    def joined(self, place: Place, nodes: Iterable[Node]) -> tuple[Node, ...]:
+        return tuple(nodes)
+
+    def tasks(self, place: Place) -> tuple[Task, ...]:
+        return ()
+
+    def start(self, place: Place, action: Start) -> tuple[str, ...]:
+        self._say("start")
+        return ("fleet trn1-spot: job on i-1: RESOURCE:MEMORY",)
+
+    def stop(self, place: Place, action: StopTask) -> None: ...
+
+
+def job() -> PoolJob:
+    return submitted(replace(order(), job_id=JOB))
+
+
+def test_an_attempt_is_written_down_before_it_is_started_and_its_failures_are_told() -> None:
+    world = Memories(job(), nodes=2)
+    (seen,) = service.look(world.world, [PLACE], NOW)
+    assert world.said == ["read", "write", "start", "turn is over"]
+    assert seen.problems == ("fleet trn1-spot: job on i-1: RESOURCE:MEMORY",)
+    assert world.jobs[JOB].phase is Phase.STARTING
+
+
+def test_nothing_is_started_that_could_not_be_written_down() -> None:
+    world = Memories(job(), nodes=2)
+    world.fails = {"write"}
+    (seen,) = service.look(world.world, [PLACE], NOW)
+    assert "start" not in world.said
+    assert "Throttling" in seen.problems[0]
+
+
+def test_what_fails_is_told_and_decided_again() -> None:
+    world = Memories(job())
+    world.fails = {"desire 2"}
+    for _ in range(2):
+        (seen,) = service.look(world.world, [PLACE], NOW)
+        assert seen.done == ()
+        assert seen.problems[0].startswith("fleet trn1-spot: SetDesired: ClientError")
+    world.fails = set()
+    assert service.look(world.world, [PLACE], NOW)[0].done == (SetDesired(2),)
+
+
+def test_a_pool_that_cannot_be_seen_keeps_no_other_from_being_looked_at() -> None:
+    world = Memories()
+    world.fails = {"read"}
+    sound = Memories(job())
+
+    class Both:
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            def call(*arguments: Any) -> Any:
+                first = arguments[0]
+                is_sound = (first.fleet if isinstance(first, Place) else first) == "sound"
+                return getattr(sound if is_sound else world, name)(*arguments)
+
+            return call
+
+    both: Any = Both()
+    looks = service.look(World(both, both, both), [PLACE, replace(PLACE, fleet="sound")], NOW)
+    assert [bool(each.problems) for each in looks] == [True, False]
+    assert looks[1].done == (SetDesired(2),)
+
+
+def test_the_handler_counts_problems_of_a_whole_look_and_none_of_one_that_somebody_else_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted: list[float] = []
+    world = Memories(job())
+    monkeypatch.setattr(handler, "emit", lambda _, value, __: counted.append(value))
+    monkeypatch.setattr(handler, "_settings", lambda: SimpleNamespace(environment="staging", fleets=("trn1-spot",)))
+    monkeypatch.setattr(handler, "_places", lambda _: (PLACE,))
+    monkeypatch.setattr(handler, "_world", lambda: world.world)
+    context: Any = SimpleNamespace(aws_request_id="1")
+
+    assert handler.lambda_handler({"detail": {}}, context) == {"looked_at": ["trn1-spot"], "problems": []}
+    world.fails = {"desire 2"}
+    handler.lambda_handler({"detail": {}}, context)
+    world.fails = {"busy"}
+    assert handler.lambda_handler({"detail": {}}, context)["looked_at"] == []
+    assert counted == [0, 1]
+
+
+Stubbed = Callable[[str], tuple[Any, Stubber]]
+
+
+def test_a_container_that_does_not_start_is_told_and_the_others_start(stubbed: Stubbed) -> None:
+    ecs, answers = stubbed("ecs")
+    answers.add_response("start_task", {"tasks": [], "failures": [{"arn": "x", "reason": "RESOURCE:CPU"}]})
+    world = Memories(job(), nodes=2)
+    service.look(world.world, [PLACE], NOW)
+    begun = world.jobs[JOB]
+    attempt = replace(begun.attempts[0], ranks=begun.attempts[0].ranks[:1])
+    said = EcsCluster(ecs).start(PLACE, Start(replace(begun, attempts=(attempt,))))
+    assert said == ("fleet trn1-spot: one on i-0: RESOURCE:CPU",)
+    answers.add_client_error("start_task", "ServerException", "try again")
+    (line,) = EcsCluster(ecs).start(PLACE, Start(replace(begun, attempts=(attempt,))))
+    assert "try again" in line
+
+
+def test_a_turn_that_somebody_has_is_not_taken(stubbed: Stubbed) -> None:
+    dynamodb, answers = stubbed("dynamodb")
+    answers.add_client_error("update_item", "ConditionalCheckFailedException")
+    with pytest.raises(BusyError), Table(dynamodb, "jobs").turn("trn1-spot", NOW):
+        pass
+    answers.add_client_error("update_item", "ProvisionedThroughputExceededException")
+    with pytest.raises(ClientError), Table(dynamodb, "jobs").turn("trn1-spot", NOW):
+        pass
