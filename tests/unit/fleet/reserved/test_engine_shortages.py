@@ -1,10 +1,12 @@
 """What Batch and Auto Scaling say is lacking. It is 21 November 2026, 10:03 UTC."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from fleet.fleet_spec import MarketKind
+from fleet.reserved.assessment import nodes_to_keep
 from fleet.reserved.batch_shortage import batch_shortage
 from fleet.reserved.group_shortage import group_shortage
 from fleet.reserved.observed import Activity, Seen
@@ -20,6 +22,7 @@ from tests.support.watched_capacity import (
     named,
     nodes,
     on_demand,
+    place,
     reservation,
 )
 
@@ -216,3 +219,29 @@ def test_a_second_reservation_on_its_way_does_not_excuse_a_first_that_is_whole()
     both = (reservation(), reservation(reservation_id="cr-2", state="pending", created_at=NOW))
 
     assert batch_shortage(named(), Seen(both, batch=batch(job(NO_CAPACITY))), NOW).nodes == 16
+
+
+def test_a_pool_lacks_only_what_its_jobs_have_asked_for() -> None:
+    pool = endpoint(is_pool=True, market=MarketKind.SPOT, auto_scaling_group="pool")
+    asleep = Seen(group=group(0, desired=0))
+    assert group_shortage(pool, asleep, NOW).nodes == 0
+    assert group_shortage(endpoint(), asleep, NOW).nodes == 4
+    failed = Activity(NOW - timedelta(minutes=5), is_over=True, has_failed=True, words="no Spot capacity")
+    lacking = group_shortage(pool, Seen(group=group(1, failed, desired=3)), NOW)
+    assert (lacking.nodes, lacking.reason) == (2, "Auto Scaling says: no Spot capacity")
+    assert "alternative_types" in str(lacking.action)
+
+
+@pytest.mark.parametrize(
+    ("held", "desired", "keeps"),
+    [(16, 0, 16), (16, 16, None), (12, 0, 12), (20, 0, 16), (12, 16, None), (0, 0, None)],
+)
+def test_a_reserved_pool_is_kept_as_large_as_its_reservation_and_never_made_smaller(
+    held: int, desired: int, keeps: int | None
+) -> None:
+    pool = place(compute_environment=None, queue=None, auto_scaling_group="pool", is_pool=True)
+    reserved = (reservation(total=held, available=held),) if held else ()
+    seen = Seen(reservations=reserved, group=group(desired, desired=desired))
+    assert nodes_to_keep(pool, seen, NOW) == keeps
+    assert nodes_to_keep(replace(pool, is_pool=False), seen, NOW) is None
+    assert nodes_to_keep(replace(pool, market=MarketKind.SPOT), seen, NOW) is None
