@@ -2,47 +2,25 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from cli.jobs import pools
 from cli.jobs.account import Account, AwsError
+from cli.jobs.found import Found
 from cli.jobs.looking import NotDeployedError, place_of
+from cli.jobs.pool_jobs import found_on_pools
 from cli.jobs.sending import named
 from environments.model import Environment, TrainingFleet
 from fleet.jobs.job import Job
 from fleet.jobs.progress import ACTIVE, ENDED, Attempt, NodeRun
 from fleet.jobs.submission import JOB_TAG, OWNER_TAG, TOKENS_WANTED
-from fleet.pool.job import PoolJob
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TOKEN: Final = re.compile(r"-[0-9a-f]{8}")
 # DescribeJobs takes so many at once.
 _AT_ONCE: Final = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One job; ``created``, ``started`` and ``stopped`` are UTC, None: not yet."""
-
-    job_id: str
-    name: str
-    fleet: TrainingFleet
-    job: Job
-    status: str
-    reason: str
-    created: datetime | None
-    started: datetime | None
-    stopped: datetime | None
-    attempts: int
-    pool_job: PoolJob | None = None
-    """Of a job on a pool, as it was found."""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing becomes of it any more."""
-        return self.status in ENDED
 
 
 def find(account: Account, environment: Environment, wanted: str) -> Found:
@@ -51,7 +29,7 @@ def find(account: Account, environment: Environment, wanted: str) -> Found:
     Raises:
         AwsError: there is none, several live, or AWS does not answer.
     """
-    on_pools = _on_pools(account, environment)
+    on_pools = found_on_pools(account, environment)
     found = [each for each in on_pools or () if wanted in _names(each)]
     if not found and environment.batch_fleets:
         is_alone = on_pools is None
@@ -71,7 +49,7 @@ def find(account: Account, environment: Environment, wanted: str) -> Found:
 
 def every(account: Account, environment: Environment, *, ended: bool) -> Iterator[Found]:
     """The jobs of every fleet that is deployed, those that ended too where ``ended``; raises ``AwsError``."""
-    on_pools = _on_pools(account, environment)
+    on_pools = found_on_pools(account, environment)
     yield from (each for each in on_pools or () if ended or not each.is_over)
     for fleet, queue in _queues(account, environment, is_alone=on_pools is None):
         statuses = (*ACTIVE, *ENDED) if ended else ACTIVE
@@ -107,7 +85,7 @@ def describe(account: Account, ids: Iterable[str]) -> list[dict[str, Any]]:
 def again(account: Account, environment: Environment, found: Found) -> Found:
     """The same job as it stands now; raises ``AwsError``."""
     if found.pool_job is not None:
-        now = [each for each in _on_pools(account, environment) or () if each.job_id == found.job_id]
+        now = [each for each in found_on_pools(account, environment) or () if each.job_id == found.job_id]
         return now[0] if now else replace(found, status=ENDED[-1])
     details = describe(account, [found.job_id])
     now = [each for each in (_found(environment, detail, found.fleet) for detail in details) if each is not None]
@@ -115,40 +93,8 @@ def again(account: Account, environment: Environment, found: Found) -> Found:
     return now[0] if now else replace(found, status=ENDED[-1])
 
 
-def _on_pools(account: Account, environment: Environment) -> list[Found] | None:
-    """The jobs of every pool that is deployed; None where none is."""
-    found: list[Found] | None = None
-    for fleet in environment.pool_fleets:
-        try:
-            jobs = list(pools.jobs_of(account, environment, fleet))
-        except NotDeployedError:
-            if not environment.batch_fleets:
-                raise
-            continue
-        found = [*(found or []), *(_of_pool(fleet, job) for job in jobs)]
-    return found
-
-
 def _names(found: Found) -> tuple[str, ...]:
     return (found.job_id, found.name, found.job.name)
-
-
-def _of_pool(fleet: TrainingFleet, job: PoolJob) -> Found:
-    asked, last = job.order, job.last
-    starts = [rank.started_at for rank in last.ranks if rank.started_at] if last else []
-    return Found(
-        job_id=asked.job_id,
-        name=asked.name,
-        fleet=fleet,
-        job=Job(asked.job, asked.owner, fleet.name, asked.nodes, "", (), tokens_wanted=asked.tokens_wanted),
-        status=pools.status(job),
-        reason=job.reason,
-        created=asked.created_at,
-        started=min(starts, default=None),
-        stopped=job.since if job.is_over else None,
-        attempts=sum(attempt.is_over for attempt in job.attempts),
-        pool_job=job,
-    )
 
 
 def _queues(account: Account, environment: Environment, *, is_alone: bool) -> list[tuple[TrainingFleet, str]]:

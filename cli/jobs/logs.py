@@ -10,7 +10,8 @@ import typer
 from cli.answers import refuse
 from cli.jobs.account import Account
 from cli.jobs.answers import Name, Wanted, answering
-from cli.jobs.finding import Found, again, find, nodes_of
+from cli.jobs.finding import again, find, nodes_of
+from cli.jobs.found import Found
 from environments.model import Environment
 from fleet import naming
 

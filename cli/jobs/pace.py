@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from cli.jobs.account import Account
-from cli.jobs.finding import Found
+from cli.jobs.found import Found
 from fleet import metrics
 from fleet.jobs.progress import Pace
 from fleet.metrics import MetricSpec

@@ -10,7 +10,8 @@ from rich.table import Table
 from cli.answers import CONSOLE
 from cli.jobs.account import Account
 from cli.jobs.answers import Name, Wanted, answering, as_json
-from cli.jobs.finding import Found, every, find, nodes_of
+from cli.jobs.finding import every, find, nodes_of
+from cli.jobs.found import Found
 from cli.jobs.pace import pace_of
 from cli.plan.figures import dollars, priced, today
 from cli.prices.reading import newest

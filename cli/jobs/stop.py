@@ -13,7 +13,8 @@ from cli.answers import CONSOLE, refuse
 from cli.jobs import pools
 from cli.jobs.account import Account, AwsError
 from cli.jobs.answers import Name, Wanted, answering, as_json
-from cli.jobs.finding import Found, describe, find, nodes_of
+from cli.jobs.finding import describe, find, nodes_of
+from cli.jobs.found import Found
 from environments.model import Environment, pool_settings
 from fleet.jobs.progress import ENDED
 

@@ -82,7 +82,7 @@ def _rank(rank: Rank, task: Task | None, job: PoolJob, place: Place, now: dateti
             stop_code=task.stop_code, reason=task.reason,
         )  # fmt: skip
     # What ECS cannot end in time runs on a host that does not answer.
-    if rank.task or is_overdue or now - job.attempts[-1].begun_at > _SHOWN:
+    if rank.task or now - job.attempts[-1].begun_at > _SHOWN:
         return replace(rank, stopped_at=now, stop_code="Lost", reason=_VANISHED if rank.task else _NEVER_SEEN)
     return rank
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email import message_from_bytes
 from itertools import cycle
 from typing import Any, Final
 
@@ -159,8 +160,11 @@ def owner(instance: Instance) -> str:
 
 
 def _cluster(data: Mapping[str, Any]) -> str:
-    text = base64.b64decode(data.get("UserData") or "").decode(errors="replace")
-    found = _JOINS.search(text)
+    # A script, or MIME parts of which some are encoded once more.
+    message = message_from_bytes(base64.b64decode(data.get("UserData") or ""))
+    parts = [part.get_payload(decode=True) for part in message.walk() if not part.is_multipart()]
+    texts = [part.decode(errors="replace") for part in parts if isinstance(part, bytes)]
+    found = next(filter(None, map(_JOINS.search, texts)), None)
     return found[1] if found else ""
 
 

@@ -229,3 +229,15 @@ def test_all_nodes_of_a_job_are_of_one_type() -> None:
         )
         == 1
     )
+
+
+def test_a_job_that_cannot_start_yet_asks_for_no_node() -> None:
+    world = PoolWorld()
+    first = running(world, nodes=3)
+    world.submit(nodes=4)
+    world.submit(nodes=1)
+    world.turn(20)
+    assert (world.desired, len(world.nodes)) == (3, 3)
+    world.exit(first, 0, 0, 0)
+    world.turn()
+    assert world.desired == 4

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 from typing import Any
 
 import pytest
@@ -84,7 +86,12 @@ class Deployment:
 
 
 def _resources() -> dict[str, Any]:
-    joins = base64.b64encode(f"echo ECS_CLUSTER={CLUSTER} >> /etc/ecs/ecs.config".encode()).decode()
+    # As the launch templates have it: parts of which each is encoded once more.
+    message = MIMEMultipart()
+    message.attach(
+        MIMEText(f"#!/bin/bash\necho ECS_CLUSTER={CLUSTER} >> /etc/ecs/ecs.config", "x-shellscript", "utf-8")
+    )
+    joins = base64.b64encode(message.as_bytes()).decode()
     launch = {"LaunchTemplateId": {"Ref": "Template"}, "Version": "1"}
     one_type = {"LaunchTemplateSpecification": launch, "Overrides": [{"InstanceType": "trn1.32xlarge"}]}
     spot = {"OnDemandPercentageAboveBaseCapacity": 0}
