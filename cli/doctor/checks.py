@@ -20,7 +20,8 @@ from fleet.prices import price_of
 def deployed(visit: Visit) -> Iterator[Diagnostic]:
     """The state of the environment's stacks."""
     reserving = [entry.fleet.name for entry in visit.entries if entry.plan.creates_reservation]
-    return diagnose_stacks(visit.environment.name, reserving, visit.stacks.result().values())
+    seen, has_pools = visit.stacks.result().values(), bool(visit.environment.pool_fleets)
+    return diagnose_stacks(visit.environment.name, reserving, seen, has_pools=has_pools)
 
 
 def price(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:

@@ -141,13 +141,15 @@ def _ending(settings: AlarmSettings, key: str, minutes: int, summary: str, actio
 
 
 def _spot_interruption(settings: AlarmSettings) -> AlarmSpec:
+    trains = "See that its jobs went on from their checkpoint; if it happens often, name alternative_types."
+    serves = "See that the nodes that are left carry the traffic; if it happens often, buy another way."
     return AlarmSpec(
         environment=settings.environment,
         subject=settings.fleet,
         key="SpotInterruption",
         severity=Severity.TICKET,
         summary="EC2 takes Spot nodes of the fleet back.",
-        action="See that the nodes that are left carry the traffic; if it happens often, buy another way.",
+        action=trains if settings.purpose == "training" else serves,
         metric=settings.metric(metrics.SPOT_INTERRUPTIONS, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,

@@ -12,6 +12,8 @@ ALWAYS: Final = (
     "network", "compile-cache", "capacity", "training", "inference", "observability", "operations", "capacity-watch",
     "ledger",
 )  # fmt: skip
+# Of an environment with a pool.
+POOLS: Final = "pools"
 # A change set that nobody has executed: there is no stack yet.
 NOT_YET: Final = "REVIEW_IN_PROGRESS"
 _DELETED: Final = "DELETE_COMPLETE"
@@ -42,7 +44,9 @@ class StackSeen:
         return not self.status.endswith("_IN_PROGRESS")
 
 
-def diagnose_stacks(environment: str, reserving: Collection[str], seen: Iterable[StackSeen]) -> Iterator[Diagnostic]:
+def diagnose_stacks(
+    environment: str, reserving: Collection[str], seen: Iterable[StackSeen], *, has_pools: bool = False
+) -> Iterator[Diagnostic]:
     """Findings about the stacks of ``environment``; ``reserving`` are its fleets with a reservation of their own."""
     stacks = {stack.name: stack for stack in seen if stack.exists}
     if not stacks:
@@ -51,7 +55,8 @@ def diagnose_stacks(environment: str, reserving: Collection[str], seen: Iterable
         return
     reservations = {naming.stack_name(environment, naming.reservation_stack(fleet)): fleet for fleet in reserving}
     prefix = naming.stack_name(environment, naming.reservation_stack(""))
-    wanted = [*(naming.stack_name(environment, stack) for stack in ALWAYS), *reservations]
+    own = (*ALWAYS, *((POOLS,) if has_pools else ()))
+    wanted = [*(naming.stack_name(environment, stack) for stack in own), *reservations]
     for name in [*wanted, *sorted(set(stacks) - set(wanted))]:
         stack = stacks.get(name)
         if stack is not None and name.startswith(prefix) and name not in reservations:

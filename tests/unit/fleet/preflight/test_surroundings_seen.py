@@ -106,6 +106,12 @@ def test_the_state_of_stacks(statuses: dict[str, str], expected: dict[str, str])
     assert codes(diagnose_stacks("prod", ["a"], stacks(**statuses))) == expected
 
 
+def test_pools_are_missed_where_there_is_a_pool() -> None:
+    assert codes(diagnose_stacks("prod", [], stacks(), has_pools=True)) == {"stack-not-deployed": "warning"}
+    assert codes(diagnose_stacks("prod", [], stacks(pools="CREATE_COMPLETE"), has_pools=True)) == {}
+    assert codes(diagnose_stacks("prod", [], stacks())) == {}
+
+
 def test_before_the_first_deployment_there_is_one_note() -> None:
     for seen in ([], [StackSeen("neuron-fleet-prod-network", "REVIEW_IN_PROGRESS")]):
         assert codes(diagnose_stacks("prod", ["a"], seen)) == {"not-deployed": "note"}
