@@ -13,6 +13,7 @@ LOAD_BALANCER: Final = "LoadBalancer"
 TARGET_GROUP: Final = "TargetGroup"
 
 REQUEST_COUNT: Final = "RequestCount"
+TARGET_CONNECTION_ERRORS: Final = "TargetConnectionErrorCount"
 TARGET_5XX: Final = "HTTPCode_Target_5XX_Count"
 BALANCER_5XX: Final = "HTTPCode_ELB_5XX_Count"
 TARGET_RESPONSE_TIME: Final = "TargetResponseTime"

@@ -112,21 +112,36 @@ def watched_place_parameter(environment: str, fleet: str) -> str:
     return parameter_path(environment, "capacity-watch", fleet)
 
 
-def pool_function(environment: str) -> str:
-    """The Lambda function that looks after the pools of an environment."""
-    return f"{PROJECT}-{environment}-pool"
+def rollout_function(environment: str) -> str:
+    """The Lambda function that people's commands about rollouts go to."""
+    return f"{PROJECT}-{environment}-rollout"
 
 
-def pool_table(environment: str) -> str:
-    """The DynamoDB table that holds the jobs of an environment's pools; people's credentials reach it by its name."""
-    return f"{PROJECT}-{environment}-pool-jobs"
+def rollout_machine(environment: str) -> str:
+    """The state machine that drives rollouts: people look at its executions."""
+    return f"{PROJECT}-{environment}-rollout"
 
 
-def pool_name(environment: str, fleet: str) -> str:
-    """A pool's Auto Scaling group."""
-    return f"{PROJECT}-{environment}-{fleet}-pool"
+def rollout_place_parameter(environment: str, fleet: str) -> str:
+    """Where the rollout function reads where an endpoint is served."""
+    return parameter_path(environment, "rollout", fleet)
 
 
-def pool_family(environment: str, fleet: str, instance_type: str) -> str:
-    """The task definitions of a pool's jobs on one instance type; ECS takes letters, digits, dashes, underscores."""
-    return f"{PROJECT}-{environment}-{fleet}-{instance_type.replace('.', '-')}"
+def served_version_parameter(environment: str, fleet: str) -> str:
+    """What the stable side of an endpoint runs: rollouts write it, and deployments leave it at that."""
+    return parameter_path(environment, "served", fleet)
+
+
+def endpoint_family(environment: str, fleet: str) -> str:
+    """The family of an endpoint's task definitions; its newest is what was deployed last."""
+    return f"{PROJECT}-{environment}-{fleet}"
+
+
+def candidate_cluster_name(environment: str, fleet: str) -> str:
+    """The ECS cluster that the nodes of a new version join, while it is rolled out."""
+    return f"{cluster_name(environment, fleet)}-candidate"
+
+
+def compile_cache_parameter(environment: str) -> str:
+    """Where the store of compiled graphs is named: JSON with ``bucket``."""
+    return parameter_path(environment, "compile-cache")

@@ -29,8 +29,11 @@ CAPACITY_WATCH_PROBLEMS: Final = OperationsMetric(
     "CapacityWatchProblems",
     "at a look: fleets whose capacity could not be seen or put in order, and reservations that no fleet has any more",
 )
-POOL_PROBLEMS: Final = OperationsMetric(
-    "PoolProblems", "at a look at every pool: what could not be seen, started, drained or replaced; 0 without any"
+ROLLOUTS_IN_PROGRESS: Final = OperationsMetric(
+    "RolloutsInProgress", "1 at each look at a rollout that is under way, 0 at its last look"
+)
+ROLLOUTS_NOT_DONE: Final = OperationsMetric(
+    "RolloutsNotDone", "at the end of a rollout: 0 when the new version serves as it should, 1 when not"
 )
 
 CATALOGUE: Final[dict[str, OperationsMetric]] = {

@@ -1,0 +1,195 @@
+"""What is next, from where a rollout stands and what was seen. Every path ends all-stable or all-candidate."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from fleet.rollout.facts import Facts, Side, p99_in_common
+from fleet.rollout.gates import Verdict, judge
+from fleet.rollout.record import Outcome, Phase, Rollout, wanted
+
+
+def decide(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
+    """The rollout as it stands from ``now`` on; the same one where nothing has changed."""
+    if rollout.is_over:
+        return rollout
+    foreign = _foreign_weights(rollout, facts)
+    if foreign and rollout.phase in _BEFORE_PROMOTION:
+        return roll_back(rollout, now, foreign)
+    return _NEXT[rollout.phase](rollout, facts, now)
+
+
+def roll_back(rollout: Rollout, now: datetime, reason: str) -> Rollout:
+    """All requests to the stable side, in one step; where that has the new version by now, once it has the old one."""
+    phase = Phase.ROLLING_BACK if rollout.phase in _BEFORE_PROMOTION else Phase.RESTORING
+    verb = "rolling back" if phase is Phase.ROLLING_BACK else "bringing the old version back before requests go there"
+    return replace(rollout.enter(phase, now, f"{verb}: {reason}"), reason=reason, paused_at=None)
+
+
+def _foreign_weights(rollout: Rollout, facts: Facts) -> str:
+    found, meant = (facts.stable_weight, facts.candidate_weight), wanted(rollout)
+    if found == (meant.stable_weight, meant.candidate_weight):
+        return ""
+    return (
+        f"the listener's weights are {found[0]} to {found[1]} and not {meant.stable_weight} to "
+        f"{meant.candidate_weight}: somebody else has changed them"
+    )
+
+
+def _artifact(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
+    if facts.has_artifact or not rollout.artifact:
+        said = f"compiled graphs are ready: {rollout.artifact}" if rollout.artifact else "no compiled graphs were named"
+        cost = facts.stable.usd_per_million_tokens
+        known = replace(rollout, stable_usd_per_million_tokens=cost)
+        return _paused(known, now) if _is_paused(rollout) else _prepare(known, now, 0, said)
+    missing = f"compiled graphs {rollout.artifact} are not in the store"
+    if _minutes(rollout, now) >= rollout.plan.artifact_minutes:
+        return roll_back(rollout, now, f"{missing} after {rollout.plan.artifact_minutes:g} minutes")
+    return rollout.wait(missing)
+
+
+def _prepare(rollout: Rollout, now: datetime, step: int, said: str) -> Rollout:
+    nodes = rollout.plan.nodes_at(step, rollout.nodes)
+    text = f"{said}; preparing {nodes} nodes for {rollout.plan.steps[step]} %"
+    return rollout.enter(Phase.PREPARING, now, text, step=step)
+
+
+def _preparing(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
+    needed, side = rollout.plan.nodes_at(rollout.step, rollout.nodes), facts.candidate
+    if rollout.step:
+        # It serves the share of the step before meanwhile.
+        breached = _if_breached(rollout, facts, now)
+        if breached is not None:
+            return breached
+    if _runs(side, rollout.new_version, needed):
+        if _is_paused(rollout):
+            return _paused(rollout, now)
+        said = f"{side.healthy} healthy targets; {rollout.percent} % of the requests go to the candidate"
+        return rollout.enter(Phase.BAKING, now, said)
+    lacks = f"{side.healthy} of {needed} targets of the candidate are healthy"
+    lacks += f"; {side.no_nodes}" if side.no_nodes else ""
+    if _minutes(rollout, now) >= rollout.plan.ready_minutes:
+        return roll_back(rollout, now, f"{lacks}, after {rollout.plan.ready_minutes:g} minutes")
+    return rollout.wait(lacks)
+
+
+def _baking(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
+    breached = _if_breached(rollout, facts, now)
+    if breached is not None:
+        return breached
+    compared = p99_in_common(facts.candidate.minutes, facts.stable.minutes)
+    rollout = replace(rollout, stable_p99=compared[1]) if compared else rollout
+    if _is_paused(rollout):
+        return _paused(rollout, now)
+    return _baked(rollout, facts, now)
+
+
+def _baked(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
+    plan, minutes, unknown = rollout.plan, _minutes(rollout, now), "; ".join(judge(rollout, facts).unknown)
+    if minutes < plan.bake_minutes:
+        return rollout.wait(f"baked {minutes:.1f} of {plan.bake_minutes:g} minutes")
+    if unknown and minutes >= plan.bake_minutes + plan.traffic_minutes:
+        return roll_back(rollout, now, f"{unknown}, {plan.traffic_minutes:g} minutes after the bake")
+    if unknown:
+        return rollout.wait(f"held: {unknown}")
+    good = f"{facts.candidate.requests} requests at {rollout.percent} % were good"
+    if rollout.step + 1 < len(plan.steps):
+        return _prepare(rollout, now, rollout.step + 1, good)
+    return rollout.enter(Phase.PROMOTING, now, f"{good}; the stable side gets the new version")
+
+
+def _if_breached(rollout: Rollout, facts: Facts, now: datetime) -> Rollout | None:
+    """What becomes of it where a gate is breached; None where none is."""
+    verdict: Verdict = judge(rollout, facts)
+    if not verdict.breaches:
+        return None
+    reason = "; ".join(verdict.breaches)
+    if not facts.stable.healthy and facts.candidate.healthy:
+        return rollout.wait(f"held: {reason}; and the stable side has no healthy target to go back to")
+    return roll_back(rollout, now, reason)
+
+
+def _promoting(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
+    if _runs(facts.stable, rollout.new_version, _enough(rollout)):
+        if _foreign_weights(rollout, facts):
+            return rollout.wait(_foreign_weights(rollout, facts))
+        said = f"{facts.stable.healthy} targets of the stable side run the new version; all requests go back to it"
+        return rollout.enter(Phase.RETURNING, now, said)
+    return _or_hold(rollout, facts, now, "the stable side could not be brought to the new version")
+
+
+def _restoring(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
+    if _runs(facts.stable, rollout.old_version, _enough(rollout)):
+        said = "the stable side runs the old version again; all requests go back to it"
+        return rollout.enter(Phase.ROLLING_BACK, now, said)
+    return _or_hold(rollout, facts, now, "the stable side could not be brought back to the old version")
+
+
+def _or_hold(rollout: Rollout, facts: Facts, now: datetime, text: str) -> Rollout:
+    """Wait for the stable side; when that has lasted too long, end with all requests on the candidate."""
+    runs = ", ".join(version.rpartition("/")[2] for version in sorted(facts.stable.versions)) or "nothing"
+    state = f"it runs {runs}, and {facts.stable.healthy} targets are healthy where {_enough(rollout)} are needed"
+    if _minutes(rollout, now) < rollout.plan.promotion_minutes or _foreign_weights(rollout, facts):
+        return rollout.wait(state)
+    reason = f"{text} within {rollout.plan.promotion_minutes:g} minutes: {state}"
+    held = rollout.enter(Phase.ENDED, now, f"held: {reason}")
+    return replace(held, outcome=Outcome.HELD, reason="; ".join(filter(None, (rollout.reason, reason))))
+
+
+def _returning(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
+    return _to_the_end(rollout, facts, now, rollout.new_version, Outcome.DONE)
+
+
+def _rolling_back(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
+    return _to_the_end(rollout, facts, now, rollout.old_version, Outcome.ROLLED_BACK)
+
+
+def _to_the_end(rollout: Rollout, facts: Facts, now: datetime, version: str, outcome: Outcome) -> Rollout:
+    """End when what really serves is what will be reported, and the candidate has given its last answer."""
+    foreign = _foreign_weights(rollout, facts)
+    if foreign:
+        return rollout.wait(foreign)
+    if facts.stable.versions != {version}:
+        seen = ", ".join(sorted(facts.stable.versions)) or "nothing"
+        return rollout.wait(f"the stable side runs {seen} and not {version}")
+    if now - rollout.since < timedelta(seconds=rollout.plan.drain_seconds):
+        return rollout.wait("the candidate answers what it was asked before")
+    ended = rollout.enter(Phase.ENDED, now, f"{outcome}: all requests go to {version} on the stable side")
+    return replace(ended, outcome=outcome)
+
+
+def _runs(side: Side, version: str, targets: int) -> bool:
+    return side.versions == {version} and side.is_settled and side.healthy >= targets
+
+
+def _enough(rollout: Rollout) -> int:
+    # A node that is lost meanwhile must not keep an endpoint on two sides: one in four may be missing.
+    return max(1, -(-rollout.nodes * 3 // 4))
+
+
+def _is_paused(rollout: Rollout) -> bool:
+    return rollout.paused_at is not None
+
+
+def _paused(rollout: Rollout, now: datetime) -> Rollout:
+    since = rollout.paused_at or now
+    if now - since >= timedelta(hours=rollout.plan.pause_hours):
+        return roll_back(rollout, now, f"it was paused for {rollout.plan.pause_hours:g} hours")
+    return rollout.wait("paused")
+
+
+def _minutes(rollout: Rollout, now: datetime) -> float:
+    return (now - rollout.since).total_seconds() / 60
+
+
+_BEFORE_PROMOTION: Final = frozenset({Phase.ARTIFACT, Phase.PREPARING, Phase.BAKING})
+_NEXT: Final[dict[Phase, Callable[[Rollout, Facts, datetime], Rollout]]] = {
+    Phase.ARTIFACT: _artifact,
+    Phase.PREPARING: _preparing,
+    Phase.BAKING: _baking,
+    Phase.PROMOTING: _promoting,
+    Phase.RETURNING: _returning,
+    Phase.RESTORING: _restoring,
+    Phase.ROLLING_BACK: _rolling_back,
+}

@@ -1,0 +1,76 @@
+"""What was seen of an endpoint at one look. What was not measured is None, and never zero."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Minute:
+    """One minute of a target group, as CloudWatch has it. ``p99`` is in seconds."""
+
+    at: datetime
+    requests: int
+    errors: int
+    p99: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two: what runs there, whether it is healthy, and how it answered since the bake began.
+
+    ``versions`` are the task definitions of which tasks run; ``is_settled`` says that no deployment is going on.
+    ``runtime_errors`` and ``usd_per_million_tokens`` are None where nobody measured them. ``no_nodes`` are AWS's words
+    for why nodes are missing.
+    """
+
+    versions: frozenset[str] = frozenset()
+    is_settled: bool = True
+    healthy: int = 0
+    minutes: tuple[Minute, ...] = ()
+    runtime_errors: int | None = None
+    usd_per_million_tokens: float | None = None
+    no_nodes: str = ""
+
+    @property
+    def requests(self) -> int:
+        """Answered since the bake began."""
+        return sum(minute.requests for minute in self.minutes)
+
+    @property
+    def errors(self) -> int:
+        """Answers with a 5xx since then."""
+        return sum(minute.errors for minute in self.minutes)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Both sides, the listener's weights in percent, the alarms that are on, and whether compiled graphs are there."""
+
+    stable: Side
+    candidate: Side
+    stable_weight: int
+    candidate_weight: int
+    alarms: tuple[str, ...] = ()
+    """Keys of the fleet's alarms that went off since the rollout began, and still are on."""
+    has_artifact: bool | None = None
+    """None where it could not be seen."""
+
+
+def p99_in_common(one: Iterable[Minute], other: Iterable[Minute]) -> tuple[float, float] | None:
+    """The median of either side's p99 over the minutes in which both have one; None where there is no such minute.
+
+    A percentile of percentiles is none, but the same is done to both sides, and one odd minute decides nothing.
+    """
+    first = {minute.at: minute.p99 for minute in one if minute.p99 is not None}
+    second = {minute.at: minute.p99 for minute in other if minute.p99 is not None}
+    both = first.keys() & second.keys()
+    if not both:
+        return None
+    return median([first[at] for at in both]), median([second[at] for at in both])
+
+
+def median(values: Iterable[float]) -> float:
+    """The middle one, the greater of two: ``values`` holds at least one."""
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2]

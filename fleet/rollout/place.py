@@ -1,0 +1,38 @@
+"""Where one endpoint is served, as deployed: what a rollout looks at and acts on."""
+
+from dataclasses import dataclass
+
+from fleet.load_balancer import EndpointNames
+from fleet.rollout.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class SidePlace:
+    """One side: its ECS service, its target group by ARN, and its Auto Scaling group by name."""
+
+    cluster: str
+    service: str
+    target_group: str
+    group: str
+    names: EndpointNames
+    """What CloudWatch calls its load balancer and target group."""
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutPlace:
+    """One endpoint. ``rule`` is the ARN of the listener's rule that holds the weights.
+
+    ``family`` is that of the task definitions that deployments register; ``container`` the container in them that
+    serves; ``version_parameter`` the SSM parameter from which a deployment reads what the stable side runs.
+    """
+
+    environment: str
+    fleet: str
+    nodes: int
+    rule: str
+    stable: SidePlace
+    candidate: SidePlace
+    family: str
+    container: str
+    version_parameter: str
+    plan: Plan

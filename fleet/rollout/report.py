@@ -1,0 +1,41 @@
+"""What became of a rollout, and what really serves: the execution's output, and what people are shown."""
+
+from fleet.rollout.facts import Facts
+from fleet.rollout.record import Outcome, Rollout
+
+
+def serving(facts: Facts) -> tuple[str, ...]:
+    """The versions that answer requests now, by the listener's weights and the tasks that run."""
+    found: set[str] = set()
+    if facts.stable_weight:
+        found |= facts.stable.versions
+    if facts.candidate_weight:
+        found |= facts.candidate.versions
+    return tuple(sorted(found))
+
+
+def report(rollout: Rollout, facts: Facts) -> dict[str, object]:
+    """As JSON. ``is_true`` says that what is reported is what was seen to serve."""
+    return {
+        "rollout_id": rollout.rollout_id,
+        "fleet": rollout.fleet,
+        "phase": rollout.phase.value,
+        "step": rollout.percent,
+        "is_over": rollout.is_over,
+        "is_paused": rollout.paused_at is not None,
+        "outcome": rollout.outcome.value if rollout.outcome else None,
+        "reason": rollout.reason,
+        "waits_for": rollout.note,
+        "weights": {"stable": facts.stable_weight, "candidate": facts.candidate_weight},
+        "serves": list(serving(facts)),
+        "is_true": not rollout.is_over or serving(facts) == (reported(rollout),),
+        "old_version": rollout.old_version,
+        "new_version": rollout.new_version,
+        "look_seconds": rollout.plan.look_seconds,
+        "fence": rollout.fence,
+    }
+
+
+def reported(rollout: Rollout) -> str:
+    """The version that a rollout that has ended says to serve."""
+    return rollout.old_version if rollout.outcome is Outcome.ROLLED_BACK else rollout.new_version

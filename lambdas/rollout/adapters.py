@@ -1,0 +1,70 @@
+"""AWS as rollouts see it: clients with their timeouts and retries. boto3 stays in this file."""
+
+from typing import Final
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from pydantic import TypeAdapter
+
+from fleet import naming
+from fleet.rollout.place import RolloutPlace
+from lambdas.rollout.clients import (
+    AutoScalingClient,
+    BalancerClient,
+    CloudWatchClient,
+    EcsClient,
+    S3Client,
+    SsmClient,
+    StatesClient,
+    TableClient,
+)
+from lambdas.rollout.ports import World
+from lambdas.rollout.settings import Settings
+from lambdas.rollout.sides.artifacts import ArtifactStore
+from lambdas.rollout.sides.balancer import Listener
+from lambdas.rollout.sides.executions import StateMachine
+from lambdas.rollout.sides.measured import CloudWatchFigures
+from lambdas.rollout.sides.nodes import ScalingGroup
+from lambdas.rollout.sides.services import EcsServices
+from lambdas.rollout.store import Table
+
+# A look makes about twenty calls; what fails now is tried again by the state machine.
+PATIENT_FOR_A_LOOK: Final = Config(
+    connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2}
+)
+_PLACE: Final = TypeAdapter(RolloutPlace)
+
+
+def world(settings: Settings) -> World:
+    """Everything that the service looks at and acts on."""
+    ecs: EcsClient = boto3.client("ecs", config=PATIENT_FOR_A_LOOK)
+    balancer: BalancerClient = boto3.client("elbv2", config=PATIENT_FOR_A_LOOK)
+    autoscaling: AutoScalingClient = boto3.client("autoscaling", config=PATIENT_FOR_A_LOOK)
+    cloudwatch: CloudWatchClient = boto3.client("cloudwatch", config=PATIENT_FOR_A_LOOK)
+    ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
+    s3: S3Client = boto3.client("s3", config=PATIENT_FOR_A_LOOK)
+    states: StatesClient = boto3.client("stepfunctions", config=PATIENT_FOR_A_LOOK)
+    dynamodb: TableClient = boto3.client("dynamodb", config=PATIENT_FOR_A_LOOK)
+    return World(
+        store=Table(dynamodb, settings.table),
+        balancer=Listener(balancer),
+        services=EcsServices(ecs, ssm),
+        nodes=ScalingGroup(autoscaling),
+        measured=CloudWatchFigures(cloudwatch),
+        artifacts=ArtifactStore(ssm, s3, naming.compile_cache_parameter(settings.environment)),
+        executions=StateMachine(states, settings.state_machine),
+    )
+
+
+def read_place(settings: Settings, fleet: str) -> RolloutPlace | None:
+    """Where ``fleet``'s endpoint is served; None where this environment has no such endpoint."""
+    ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
+    name = naming.rollout_place_parameter(settings.environment, fleet)
+    try:
+        answer = ssm.get_parameter(Name=name)
+    except ClientError as error:
+        if error.response.get("Error", {}).get("Code") == "ParameterNotFound":
+            return None
+        raise
+    return _PLACE.validate_json(answer["Parameter"]["Value"])

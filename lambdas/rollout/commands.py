@@ -1,0 +1,166 @@
+"""What people ask for: start, status, pause, resume, abort. A command changes the record; the execution does the rest.
+
+Only where no execution looks after the record any more, a new one is started for it.
+"""
+
+import re
+from dataclasses import replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fleet import rollout as rollouts
+from fleet.rollout.commands import RefusedError
+from fleet.rollout.facts import Facts
+from fleet.rollout.place import RolloutPlace
+from fleet.rollout.record import Outcome, Rollout, begin
+from fleet.rollout.report import report
+from lambdas.rollout.ports import ConflictError, Record, World
+
+_DIGEST: Final = re.compile(r".+@sha256:[0-9a-f]{64}")
+_BUSY: Final = "it changed at this very moment; look at it and try again"
+
+
+class Action(StrEnum):
+    """What can be asked."""
+
+    START = "start"
+    STATUS = "status"
+    PAUSE = "pause"
+    RESUME = "resume"
+    ABORT = "abort"
+
+
+class Command(BaseModel):
+    """The event of an invocation by a person. ``who`` is what they say of themselves, for the history."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    action: Action
+    fleet: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
+    rollout_id: Annotated[str, Field(pattern=r"^([a-z0-9][a-z0-9-]{0,40})?$")] = ""
+    image: str = ""
+    """By its digest. Default: what was deployed last."""
+    artifact: str = ""
+    """Folder of its compiled graphs in the store, ``neuron-artifacts/<model>/<hash>``."""
+    who: Annotated[str, Field(max_length=200)] = ""
+
+
+def run(command: Command, world: World, place: RolloutPlace, now: datetime) -> dict[str, Any]:
+    """The answer: a report with its ``history``, or ``{"refused": why}``."""
+    try:
+        if command.action is Action.START:
+            return _told(world, place, _start(command, world, place, now), now)
+        record = world.store.read(place.fleet)
+        if record is None:
+            return {"refused": f"fleet {place.fleet} has had no rollout"}
+        if command.action is not Action.STATUS:
+            record = _change(command, world, record, now)
+        return _told(world, place, record, now)
+    except RefusedError as error:
+        return {"refused": str(error)}
+    except ConflictError:
+        return {"refused": _BUSY}
+
+
+def _start(command: Command, world: World, place: RolloutPlace, now: datetime) -> Record:
+    before = world.store.read(place.fleet)
+    if before is not None and before.rollout.rollout_id == command.rollout_id:
+        # The same command again: its answer was lost, or it came no further than to here.
+        if not before.rollout.is_over:
+            world.executions.start(before.rollout)
+        return before
+    if before is not None:
+        _must_be_free(before)
+    old, nodes = _stable(world, place)
+    new = _new_version(command, world, place)
+    if new == old:
+        raise RefusedError(f"{new.rpartition('/')[2]} serves already: deploy another one first, or give an image")
+    rollout = begin(
+        Rollout(
+            rollout_id=command.rollout_id,
+            fleet=place.fleet,
+            plan=place.plan,
+            old_version=old,
+            new_version=new,
+            nodes=nodes,
+            started_at=now,
+            started_by=command.who,
+            artifact=command.artifact,
+            since=now,
+            fence=before.rollout.fence + 1 if before else 1,
+        )
+    )
+    record = Record(rollout, is_applied=True, looked_at=now, version=before.version if before else 0)
+    record = world.store.write(record)
+    # A deployment that comes from now on leaves the stable side at what it runs.
+    world.services.keep(place, old)
+    world.executions.start(rollout)
+    return record
+
+
+def _must_be_free(record: Record) -> None:
+    rollout = record.rollout
+    if not record.is_settled:
+        raise RefusedError(f"rollout {rollout.rollout_id} is under way ({rollout.phase}): one at a time")
+    if rollout.outcome is Outcome.HELD:
+        raise RefusedError(
+            f"rollout {rollout.rollout_id} is held with all requests on the candidate: resume or abort it"
+        )
+
+
+def _stable(world: World, place: RolloutPlace) -> tuple[str, int]:
+    """What serves, and on how many nodes; a rollout needs one whole side to go back to."""
+    weights = world.balancer.weights(place)
+    if weights != (100, 0):
+        raise RefusedError(f"the listener's weights are {weights[0]} to {weights[1]} and not 100 to 0: put them right")
+    side, healthy = world.services.of(place.stable), world.balancer.healthy(place.stable)
+    if len(side.versions) != 1 or not side.is_settled:
+        raise RefusedError("the stable side does not run one version everywhere: wait until its deployment is through")
+    if not healthy:
+        raise RefusedError("the stable side has no healthy target, so there would be nothing to go back to")
+    (version,) = side.versions
+    return version, healthy
+
+
+def _new_version(command: Command, world: World, place: RolloutPlace) -> str:
+    if not command.image:
+        return world.services.newest(place)
+    if not _DIGEST.fullmatch(command.image):
+        raise RefusedError(
+            f"image {command.image}: give it by its digest, name@sha256:…; a tag may move during a rollout"
+        )
+    return world.services.register(place, command.image)
+
+
+def _change(command: Command, world: World, record: Record, now: datetime) -> Record:
+    rollout, who = record.rollout, command.who or "somebody"
+    if command.rollout_id and command.rollout_id != rollout.rollout_id:
+        raise RefusedError(f"the newest rollout is {rollout.rollout_id}, not {command.rollout_id}")
+    change = {Action.PAUSE: rollouts.pause, Action.RESUME: rollouts.resume, Action.ABORT: rollouts.abort}
+    orphaned = rollout.is_over or not record.is_driven(now)
+    # It has ended, and whoever was to let the candidate's nodes go is gone.
+    is_half_way = rollout.is_over and not record.is_applied
+    changed = rollout if is_half_way else change[command.action](rollout, who, now)
+    if orphaned:
+        changed = replace(changed, fence=rollout.fence + 1)
+    record = world.store.write(replace(record, rollout=changed, is_applied=False, looked_at=now))
+    if orphaned:
+        world.executions.start(changed)
+    return record
+
+
+def _told(world: World, place: RolloutPlace, record: Record, now: datetime) -> dict[str, Any]:
+    rollout = record.rollout
+    stable, candidate = world.balancer.weights(place)
+    sides = [replace(world.services.of(s), healthy=world.balancer.healthy(s)) for s in (place.stable, place.candidate)]
+    facts = Facts(sides[0], sides[1], stable, candidate)
+    return {
+        **report(rollout, facts),
+        "healthy": {"stable": sides[0].healthy, "candidate": sides[1].healthy},
+        "is_driven": rollout.is_over or record.is_driven(now),
+        "started_at": rollout.started_at.isoformat(),
+        "history": [{"at": event.at.isoformat(), "text": event.text} for event in rollout.history],
+    }

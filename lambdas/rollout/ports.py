@@ -1,0 +1,160 @@
+"""What rollouts need of the world. ``adapters`` speaks to AWS; tests bring a world of their own."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from fleet.rollout.facts import Side
+from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.record import Rollout
+
+# Beside the time between two looks: a look with all its retries.
+_LATE: Final = timedelta(minutes=5)
+
+
+Window = tuple[datetime, datetime]
+"""From when to when."""
+
+
+class ConflictError(Exception):
+    """The record was changed by somebody else since it was read."""
+
+
+class NotAppliedError(Exception):
+    """AWS took a change and shows another state; asked again, it may show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A rollout as stored. Until ``is_applied``, what it wants may not be true in AWS."""
+
+    rollout: Rollout
+    is_applied: bool
+    looked_at: datetime
+    version: int = 0
+
+    def is_driven(self, now: datetime) -> bool:
+        """Whether an execution looks after it."""
+        return now - self.looked_at < timedelta(seconds=self.rollout.plan.look_seconds) + _LATE
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is over, and what it ended with is true."""
+        return self.rollout.is_over and self.is_applied
+
+    def with_rollout(self, rollout: Rollout, *, is_applied: bool) -> "Record":
+        """The same record of the rollout as it stands now."""
+        return replace(self, rollout=rollout, is_applied=is_applied)
+
+
+class Store(Protocol):
+    """One record for each fleet: the newest rollout, which is the lease of the endpoint until it has ended."""
+
+    def read(self, fleet: str) -> Record | None:
+        """The record, as written last."""
+        ...
+
+    def write(self, record: Record) -> Record:
+        """Store over the version that was read; raises ConflictError."""
+        ...
+
+
+class Balancer(Protocol):
+    """The listener's rule and the target groups."""
+
+    def weights(self, place: RolloutPlace) -> tuple[int, int]:
+        """Percent of the requests for the stable side and for the candidate, read from the rule."""
+        ...
+
+    def set_weights(self, place: RolloutPlace, candidate: int) -> None:
+        """Send ``candidate`` percent to the candidate and the rest to the stable side, in one call."""
+        ...
+
+    def healthy(self, side: SidePlace) -> int:
+        """Targets that the load balancer calls healthy."""
+        ...
+
+
+class Services(Protocol):
+    """The two ECS services and the task definitions."""
+
+    def of(self, side: SidePlace) -> Side:
+        """What runs there."""
+        ...
+
+    def tasks(self, side: SidePlace) -> tuple[str, ...]:
+        """Ids of the tasks that run."""
+        ...
+
+    def target(self, side: SidePlace) -> str:
+        """The task definition that the service is told to run."""
+        ...
+
+    def run(self, side: SidePlace, version: str) -> None:
+        """Make the service run ``version``."""
+        ...
+
+    def newest(self, place: RolloutPlace) -> str:
+        """What was deployed last: the newest task definition of the endpoint."""
+        ...
+
+    def register(self, place: RolloutPlace, image: str) -> str:
+        """The same with another image."""
+        ...
+
+    def keep(self, place: RolloutPlace, version: str) -> None:
+        """Let deployments leave the stable side at ``version``."""
+        ...
+
+
+class Nodes(Protocol):
+    """The candidate's Auto Scaling group."""
+
+    def ask_for(self, side: SidePlace, nodes: int) -> None:
+        """Make ``nodes`` the number that the group should have."""
+        ...
+
+    def lacking(self, side: SidePlace) -> str:
+        """Why there are fewer than asked for, in AWS's words; empty where nothing failed last."""
+        ...
+
+
+class Measured(Protocol):
+    """CloudWatch."""
+
+    def add_to(self, side: Side, place: RolloutPlace, of: SidePlace, tasks: tuple[str, ...], during: Window) -> Side:
+        """``side`` with its minutes, failed executions and price of tokens in that time."""
+        ...
+
+    def alarms(self, place: RolloutPlace, since: datetime) -> tuple[str, ...]:
+        """Keys of the fleet's alarms that went off since then and are on."""
+        ...
+
+
+class Artifacts(Protocol):
+    """The store of compiled graphs."""
+
+    def has(self, artifact: str) -> bool | None:
+        """Whether it is whole; None where there is no store."""
+        ...
+
+
+class Executions(Protocol):
+    """The state machine."""
+
+    def start(self, rollout: Rollout) -> None:
+        """Drive ``rollout``; an execution for the same fence is started once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """All of it. Each call may raise what botocore raises."""
+
+    store: Store
+    balancer: Balancer
+    services: Services
+    nodes: Nodes
+    measured: Measured
+    artifacts: Artifacts
+    executions: Executions

@@ -1,0 +1,104 @@
+"""One look at a rollout: bring AWS to what it wants, see how the candidate does, and decide what is next.
+
+A look may end anywhere, run out of time, or come twice. What is wanted is stored before it is done, and done before
+anything else is decided; each change of AWS sets a state and adds nothing, so that the next look makes up for it.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from fleet.rollout.decide import decide
+from fleet.rollout.facts import Facts
+from fleet.rollout.place import RolloutPlace
+from fleet.rollout.record import Phase, Rollout, wanted
+from fleet.rollout.report import report
+from lambdas.rollout.ports import NotAppliedError, Record, World
+
+_SERVING: Final = (Phase.PREPARING, Phase.BAKING)
+_AS_EVER: Final = timedelta(minutes=15)
+
+
+def look(world: World, place: RolloutPlace, rollout_id: str, fence: int, now: datetime) -> dict[str, Any]:
+    """Drive the rollout one step; the answer is its report.
+
+    Raises:
+        ConflictError: a command came in between; look again.
+        NotAppliedError: AWS does not show yet what it was told.
+    """
+    record = world.store.read(place.fleet)
+    if record is None or (record.rollout.rollout_id, record.rollout.fence) != (rollout_id, fence):
+        return _out_of_office(rollout_id, fence)
+    if not record.is_applied:
+        record = _apply(world, place, record, now)
+    facts = see(world, place, record.rollout, now)
+    after = decide(record.rollout, facts, now)
+    # Stored first: from here on an execution with an older fence, and a command for an older state, come too late.
+    record = world.store.write(replace(record, rollout=after, is_applied=False, looked_at=now))
+    record = _apply(world, place, record, now)
+    stable, candidate = world.balancer.weights(place)
+    return report(record.rollout, replace(facts, stable_weight=stable, candidate_weight=candidate))
+
+
+def see(world: World, place: RolloutPlace, rollout: Rollout, now: datetime) -> Facts:
+    """Everything that is decided by."""
+    stable_weight, candidate_weight = world.balancer.weights(place)
+    seen = {}
+    for side in (place.stable, place.candidate):
+        found = replace(world.services.of(side), healthy=world.balancer.healthy(side))
+        if not rollout.is_over:
+            tasks = world.services.tasks(side)
+            found = world.measured.add_to(found, place, side, tasks, (_since(rollout, now), now))
+        seen[side.service] = found
+    candidate = seen[place.candidate.service]
+    if rollout.phase is Phase.PREPARING and not rollout.is_over:
+        candidate = replace(candidate, no_nodes=world.nodes.lacking(place.candidate))
+    waits = rollout.phase is Phase.ARTIFACT and rollout.artifact
+    return Facts(
+        stable=seen[place.stable.service],
+        candidate=candidate,
+        stable_weight=stable_weight,
+        candidate_weight=candidate_weight,
+        alarms=world.measured.alarms(place, rollout.started_at) if rollout.phase in _SERVING else (),
+        has_artifact=world.artifacts.has(rollout.artifact) if waits else None,
+    )
+
+
+def _since(rollout: Rollout, now: datetime) -> datetime:
+    # Before the candidate has requests, what is asked for is what a token costs on the stable side as ever.
+    return now - _AS_EVER if rollout.phase is Phase.ARTIFACT else rollout.since
+
+
+def _apply(world: World, place: RolloutPlace, record: Record, now: datetime) -> Record:
+    """Make true what the rollout wants; each part is changed only where it differs."""
+    meant = wanted(record.rollout)
+    # First, because it is what going back depends on: nothing else that AWS refuses may keep requests where they fail.
+    _share(world, place, (meant.stable_weight, meant.candidate_weight))
+    if meant.stable_version:
+        _run(world, place, meant.stable_version)
+    if meant.candidate_version and world.services.target(place.candidate) != meant.candidate_version:
+        world.services.run(place.candidate, meant.candidate_version)
+    if meant.candidate_nodes is not None:
+        world.nodes.ask_for(place.candidate, meant.candidate_nodes)
+    return world.store.write(replace(record, is_applied=True, looked_at=now))
+
+
+def _share(world: World, place: RolloutPlace, shares: tuple[int, int]) -> None:
+    if world.balancer.weights(place) == shares:
+        return
+    world.balancer.set_weights(place, shares[1])
+    found = world.balancer.weights(place)
+    if found != shares:
+        raise NotAppliedError(f"the listener was told {shares} and shows {found}")
+
+
+def _run(world: World, place: RolloutPlace, version: str) -> None:
+    if world.services.target(place.stable) != version:
+        # First what deployments read: one that comes right now must not put the other version back.
+        world.services.keep(place, version)
+        world.services.run(place.stable, version)
+
+
+def _out_of_office(rollout_id: str, fence: int) -> dict[str, Any]:
+    reason = "another execution looks after this endpoint"
+    return {"rollout_id": rollout_id, "fence": fence, "is_over": True, "outcome": "superseded", "reason": reason}

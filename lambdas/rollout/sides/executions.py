@@ -1,0 +1,34 @@
+"""Executions of the state machine: one for each rollout and fence."""
+
+import json
+
+from botocore.exceptions import ClientError
+
+from fleet.rollout.record import Rollout
+from lambdas.rollout.clients import StatesClient
+
+
+class StateMachine:
+    """``arn`` is the state machine's."""
+
+    def __init__(self, states: StatesClient, arn: str) -> None:
+        self._states, self._arn = states, arn
+
+    def start(self, rollout: Rollout) -> None:
+        """Drive ``rollout``; an execution for the same fence is started once."""
+        event = {
+            "fleet": rollout.fleet,
+            "rollout_id": rollout.rollout_id,
+            "fence": rollout.fence,
+            "look_seconds": rollout.plan.look_seconds,
+        }
+        try:
+            self._states.start_execution(
+                stateMachineArn=self._arn,
+                name=f"{rollout.fleet}-{rollout.rollout_id}-{rollout.fence}"[:80],
+                input=json.dumps(event),
+            )
+        except ClientError as error:
+            # By its name it runs, or has run: once is what was asked for.
+            if error.response.get("Error", {}).get("Code") != "ExecutionAlreadyExists":
+                raise

@@ -1,0 +1,203 @@
+"""Two hundred rollouts in virtual time, each with its own alarms, throttles, time-outs, commands and lost executions.
+
+Whatever comes: weights add up to 100, there is never a second rollout, it ends all-stable or all-candidate, and what is
+reported is what serves.
+"""
+
+import random
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from fleet.rollout.record import Outcome
+from lambdas.rollout import commands, service
+from lambdas.rollout.commands import Action, Command
+from lambdas.rollout.ports import ConflictError, NotAppliedError
+from tests.support.rollout_world import NEW, OLD, PLACE, Candidate, Disturbances, Endpoint, LambdaTimeoutError
+
+SCHEDULES = 200
+# As in the state machine: so many tries of one look, then the execution fails and somebody is called.
+TRIES = 8
+RETRIED = (ClientError, LambdaTimeoutError, ConflictError, NotAppliedError)
+ENDS = {
+    Outcome.DONE: ((100, 0), {NEW}),
+    Outcome.ROLLED_BACK: ((100, 0), {OLD}),
+    Outcome.HELD: ((0, 100), {NEW}),
+}
+
+
+@dataclass
+class Played:
+    endpoint: Endpoint
+    report: dict[str, Any]
+    disturbed: int
+    refused_starts: int
+    looks: int
+
+
+class Schedule:
+    """One rollout, from its start to its end."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)  # noqa: S311 - a schedule, and no secret
+        chance = self.chance
+        self.endpoint = Endpoint(
+            Candidate(
+                error_percent=chance.choice([0, 0, 0, 0, 0, 0.5, 2, 20]),
+                p99=chance.choice([0.2, 0.2, 0.2, 0.2, 0.25, 0.6]),
+                is_healthy=chance.random() > 0.1,
+            ),
+            requests_per_minute=chance.choice([0, 40, 600, 600, 6000, 6000]),
+        )
+        self.endpoint.delay = timedelta(minutes=chance.choice([1, 4, 12]))
+        self.world = self.endpoint.world()
+        self.disturbances = Disturbances(chance, chance.choice([0, 0.01, 0.05]), chance.choice([0, 0.01, 0.05]))
+        self.refused_starts = self.looks = 0
+        self.commands = {chance.randrange(5, 120): chance.choice(list(Action)) for _ in range(chance.randrange(5))}
+        self.endpoint.is_stable_stuck = chance.random() < 0.15
+        if chance.random() < 0.2:
+            at = self.endpoint.now + timedelta(minutes=chance.randrange(90))
+            self.endpoint.alarms = [(chance.choice(["EndpointErrors", "HardwareFault", "HbmPressure"]), at)]
+
+    def play(self) -> Played:
+        self._ask(Action.START, "first")
+        self.endpoint.disturb = self.disturbances
+        report: dict[str, Any] = {"is_over": False}
+        # The last executions' time-outs are hours away: more looks than these would be a rollout without an end.
+        for turn in range(4000):
+            self._what_people_do(turn)
+            found = self._drive()
+            self._must_hold()
+            if found is not None and found["outcome"] != "superseded":
+                report = found
+                if report["is_over"]:
+                    break
+            self.endpoint.advance(30)
+        return Played(self.endpoint, report, self.disturbances.count, self.refused_starts, self.looks)
+
+    def _what_people_do(self, turn: int) -> None:
+        action = self.commands.get(turn)
+        if action is Action.START and self._has_ended():
+            return
+        if action is Action.START:
+            answer = self._ask(action, "second")
+            assert "refused" in answer
+            self.refused_starts += 1
+        elif action is not None:
+            self._ask(action)
+        if self.chance.random() < 0.01:
+            # An execution that nobody has told that it is over: it was stopped, and looks once more.
+            stale = self._tried(lambda: service.look(self.world, PLACE, "first", 0, self.endpoint.now), 1)
+            assert stale is None or stale["outcome"] == "superseded"
+        if self.chance.random() < 0.003:
+            # Somebody, or a deployment, puts the weights where they were before.
+            self.endpoint.weights = {"arn:stable": 100, "arn:candidate": 0}
+        if self.chance.random() < 0.002 and self.endpoint.executions:
+            # Somebody stops the newest execution.
+            newest = list(self.endpoint.executions)[-1]
+            self.endpoint.executions[newest]["stopped"] = True
+
+    def _has_ended(self) -> bool:
+        """Whether it has, though the last look's answer may be lost: another one may begin."""
+        item = self.endpoint.items["chat"]
+        return '"phase":"ended"' in item["rollout"]["S"] and bool(item["is_applied"]["BOOL"])
+
+    def _drive(self) -> dict[str, Any] | None:
+        """What the newest execution that lives does in its turn."""
+        living = [each for each in self.endpoint.executions.values() if not each.get("stopped")]
+        if not living:
+            self.endpoint.advance(600)
+            if not self._has_ended():
+                self._ask(Action.RESUME)
+                return None
+            # The last look did it all, and its answer was lost.
+            told = self._ask(Action.STATUS)
+            return None if "refused" in told else told
+        execution = living[-1]
+        found = self._tried(self._one_look(execution), TRIES)
+        # It has failed, or knows that it is out of office.
+        execution["stopped"] = found is None or found["outcome"] == "superseded"
+        return found
+
+    def _one_look(self, execution: dict[str, Any]) -> Any:
+        def one() -> dict[str, Any]:
+            self.looks += 1
+            now = self.endpoint.now
+            return service.look(self.world, PLACE, execution["rollout_id"], execution["fence"], now)
+
+        return one
+
+    def _ask(self, action: Action, rollout_id: str = "") -> dict[str, Any]:
+        command = Command(action=action, fleet="chat", rollout_id=rollout_id, who="test")
+        answer = self._tried(lambda: commands.run(command, self.world, PLACE, self.endpoint.now), TRIES)
+        return answer or {"refused": "AWS"}
+
+    def _tried(self, call: Any, tries: int) -> dict[str, Any] | None:
+        for _ in range(tries):
+            try:
+                found: dict[str, Any] = call()
+            except RETRIED:
+                self.endpoint.advance(2)
+                self._must_hold()
+            else:
+                return found
+        return None
+
+    def _must_hold(self) -> None:
+        assert sum(self.endpoint.shares) == 100
+        # A rollout that does not begin again where another one is: there is one record, and its rollout is the first.
+        assert {each["rollout_id"] for each in self.endpoint.executions.values()} <= {"first"}
+        if 0 < self.endpoint.shares[1] < 100:
+            # As long as requests are shared, there is a whole side to go back to in one step.
+            assert self.endpoint.halves["stable"].running == OLD
+
+
+@pytest.fixture(scope="module")
+def played() -> list[Played]:
+    return [Schedule(seed).play() for seed in range(SCHEDULES)]
+
+
+def test_every_schedule_ends_and_what_is_reported_serves(played: list[Played]) -> None:
+    for seed, each in enumerate(played):
+        assert each.report["is_over"], (seed, each.report)
+        shares, serving = ENDS[Outcome(each.report["outcome"])]
+        assert each.endpoint.shares == shares, (seed, each.report)
+        assert each.endpoint.serving == serving, (seed, each.report)
+        assert each.report["is_true"], (seed, each.report)
+        assert each.report["serves"] == sorted(serving), seed
+        assert each.report["weights"] == {"stable": shares[0], "candidate": shares[1]}, seed
+
+
+def test_what_deployments_read_is_what_the_stable_side_runs(played: list[Played]) -> None:
+    for each in played:
+        assert each.endpoint.parameters[PLACE.version_parameter] == each.endpoint.halves["stable"].target
+
+
+def test_no_nodes_stay_behind_where_a_candidate_serves_nothing(played: list[Played]) -> None:
+    for each in played:
+        assert each.endpoint.halves["candidate"].asked == (0 if each.endpoint.shares[1] == 0 else 4)
+
+
+def test_the_schedules_hold_what_they_are_about(played: list[Played]) -> None:
+    ends = Counter(each.report["outcome"] for each in played)
+
+    assert ends["done"] >= 30
+    assert ends["rolled back"] >= 60
+    assert ends["held"] >= 3
+    assert sum(each.disturbed for each in played) > 1000
+    assert sum(each.refused_starts for each in played) >= 10
+    assert any(len(each.endpoint.executions) > 1 for each in played)
+
+
+def test_shares_rise_by_the_steps_and_fall_at_once(played: list[Played]) -> None:
+    steps = [0, *PLACE.plan.steps]
+    for each in played:
+        before = 0
+        for _, share in each.endpoint.weight_history:
+            rises_by_one_step = share in steps and before in steps and steps.index(share) == steps.index(before) + 1
+            assert share == 0 or rises_by_one_step or share == before
+            before = share
