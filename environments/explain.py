@@ -23,6 +23,8 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "capacity-block": markets.CapacityBlock,
     "alarms": model.FleetAlarms,
     "endpoint": model.Endpoint,
+    "rollout": model.Rollout,
+    "gates": model.RolloutGates,
     "paging": model.Paging,
     "monitoring": model.Monitoring,
     "prometheus": model.Prometheus,

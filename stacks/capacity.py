@@ -1,9 +1,10 @@
 """What nodes are launched from, fleet by fleet; who launches them is the business of training and inference."""
 
 from aws_cdk import Stack
+from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.model import Environment
+from environments.model import Environment, InferenceFleet
 from fleet import naming
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs.agent_delivery import AgentCode
@@ -36,6 +37,8 @@ class CapacityStack(Stack):
         }
         for fleet in self.fleets.values():
             compile_cache.grant_read(fleet.node_role)
+        for endpoint in environment.inference_fleets:
+            self._served(environment, endpoint)
         self.launch_templates = {name: fleet.launch_template for name, fleet in self.fleets.items()}
         self.launch_digests = {name: fleet.launch_digest for name, fleet in self.fleets.items()}
         self.instance_profiles = {name: fleet.instance_profile for name, fleet in self.fleets.items()}
@@ -43,3 +46,16 @@ class CapacityStack(Stack):
         self.placement_groups = {
             name: fleet.placement_group for name, fleet in self.fleets.items() if fleet.placement_group
         }
+
+    def _served(self, environment: Environment, fleet: InferenceFleet) -> None:
+        """What the fleet's service runs, in a stack of its own before the service's: rollouts write it.
+
+        The value of the template never changes, so no deployment ever puts it back. A family without a revision is
+        its newest, which is what the service is created with (ECS API reference, CreateService).
+        """
+        ssm.StringParameter(
+            self,
+            f"{fleet.name}-served",
+            parameter_name=naming.served_version_parameter(environment.name, fleet.name),
+            string_value=naming.endpoint_family(environment.name, fleet.name),
+        )

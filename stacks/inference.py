@@ -3,6 +3,7 @@
 from typing import Final
 
 from aws_cdk import Acknowledgment, Stack, Validations
+from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.model import Environment
@@ -23,7 +24,7 @@ _EMPTY: Final = (
 
 class InferenceStack(Stack):
     """Attributes, by fleet name: ``endpoints`` (what CloudWatch calls the load balancers), ``services``, and
-    ``node_groups`` (the names of the Auto Scaling groups).
+    ``node_groups`` (the names of the Auto Scaling groups), ``tasks``, ``balancers``.
     """
 
     def __init__(
@@ -40,6 +41,8 @@ class InferenceStack(Stack):
         self.endpoints: dict[str, EndpointNames] = {}
         self.services: dict[str, EndpointService] = {}
         self.node_groups: dict[str, str] = {}
+        self.tasks: dict[str, EndpointTask] = {}
+        self.balancers: dict[str, EndpointBalancer] = {}
         if not environment.inference_fleets:
             Validations.of(self).acknowledge(Acknowledgment(id="CloudFormation-Validate::F0001", reason=_EMPTY))
             return
@@ -59,11 +62,23 @@ class InferenceStack(Stack):
                 environment=environment,
                 fleet=fleet,
                 vpc=network.vpc,
-                capacity=capacity.fleets[fleet.name],
+                launch=capacity.fleets[fleet.name].launch,
+                cluster_name=naming.cluster_name(environment.name, fleet.name),
             )
             task = EndpointTask(self, f"{fleet.name}-task", environment=environment, fleet=fleet)
+            served = naming.served_version_parameter(environment.name, fleet.name)
             self.services[fleet.name] = EndpointService(
-                self, f"{fleet.name}-service", fleet=fleet, nodes=nodes, task=task, balancer=balancer
+                self,
+                f"{fleet.name}-service",
+                fleet=fleet,
+                nodes=nodes,
+                task=task,
+                targets=balancer.target_group,
+                after=balancer.listener,
+                # As it is at the moment of the deployment: what is new in the file is served by a rollout.
+                version=ssm.StringParameter.value_for_string_parameter(self, served),
             )
+            self.tasks[fleet.name] = task
+            self.balancers[fleet.name] = balancer
             self.endpoints[fleet.name] = balancer.names
             self.node_groups[fleet.name] = nodes.group_name

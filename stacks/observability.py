@@ -52,7 +52,9 @@ class ObservabilityStack(Stack):
         self.alarms = {fleet: self._alarms(fleet, environment, of_fleet) for fleet, of_fleet in specs.items()}
         has_block_engine = bool(environment.block_fleets or environment.approvers)
         machinery = platform_alarms(
-            environment.name, has_block_engine=has_block_engine, has_pools=bool(environment.pool_fleets)
+            environment.name,
+            has_block_engine=has_block_engine,
+            has_endpoints=bool(environment.inference_fleets),
         )
         self.platform_alarms = self._alarms("PlatformAlarms", environment, machinery)
         for finding in over_cloudwatch_budget(environment):

@@ -16,6 +16,7 @@ from stacks.observability import ObservabilityStack
 from stacks.operations import OperationsStack
 from stacks.pools import PoolsStack
 from stacks.reservations import reserve
+from stacks.rollout import RolloutStack
 from stacks.training import TrainingStack
 
 
@@ -84,9 +85,13 @@ class Platform(cdk.Stage):
             training=self.training,
             inference=self.inference,
         )
-        self.ledger = LedgerStack(self, "ledger", environment=environment)
-        # Whose log groups it subscribes to, by their names.
-        self.ledger.add_stack_dependency(self.observability)
-        self.ledger.add_stack_dependency(self.capacity_watch)
+        self.rollout = RolloutStack(
+            self,
+            "rollout",
+            environment=environment,
+            network=self.network,
+            capacity=self.capacity,
+            inference=self.inference,
+        )
         # Last, so that they are deployed after every stack above.
         self.reservations = reserve(self, environment=environment, capacity=self.capacity)

@@ -21,7 +21,7 @@ SILENT_HOURS: Final = 4
 PAGER: Final = "pager"
 CAPACITY_BLOCKS: Final = "capacity-blocks"
 CAPACITY_WATCH: Final = "capacity-watch"
-POOL: Final = "pool"
+ROLLOUT: Final = "rollout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +68,60 @@ _POOL: Final = _Clockwork(
 )
 # A page of one of these has no nodes, jobs or dollars to tell of.
 KEYS: Final = frozenset(
-    {"PagerUndelivered"}
-    | {f"{of.key}{trouble}" for of in (_ENGINE, _WATCH, _POOL) for trouble in ("Problems", "Silent", "Unhandled")}
+    {"PagerUndelivered", "RolloutUnhandled", "RolloutNotDone", "RolloutInProgress"}
+    | {f"{of.key}{trouble}" for of in (_ENGINE, _WATCH) for trouble in ("Problems", "Silent", "Unhandled")}
 )
 
 
-def platform_alarms(environment: str, *, has_block_engine: bool, has_pools: bool) -> tuple[AlarmSpec, ...]:
-    """The alarms of an environment's machinery; the engine's and the pools' only where there are any."""
-    clockworks = [_WATCH, *([_ENGINE] if has_block_engine else []), *([_POOL] if has_pools else [])]
+def platform_alarms(environment: str, *, has_block_engine: bool, has_endpoints: bool = True) -> tuple[AlarmSpec, ...]:
+    """The alarms of an environment's machinery; the engine's and those of rollouts only where there are any."""
+    clockworks = [_WATCH, *([_ENGINE] if has_block_engine else [])]
     return (
         _undelivered(environment),
         *(alarm for clockwork in clockworks for alarm in _alarms(environment, clockwork)),
-        *_prices(environment),
+        *(_rollouts(environment) if has_endpoints else ()),
+    )
+
+
+def _rollouts(environment: str) -> tuple[AlarmSpec, ...]:
+    return (
+        _waiting(
+            environment,
+            ROLLOUT,
+            key="RolloutUnhandled",
+            # Requests may go to a version that nobody looks at any more.
+            severity=Severity.PAGE,
+            summary="The execution that drives a rollout has failed: requests may be shared, and nothing judges them.",
+            action="See what serves with `fleet rollout status`, then resume or abort it; both start a new execution.",
+        ),
+        AlarmSpec(
+            environment=environment,
+            subject=naming.PLATFORM,
+            key="RolloutNotDone",
+            severity=Severity.TICKET,
+            summary="A rollout has ended, and the new version does not serve as it should: rolled back, or held.",
+            action="Read why with `fleet rollout status`; nothing is in a hurry unless it is held.",
+            metric=_metric(environment, operations_metrics.ROLLOUTS_NOT_DONE, "Maximum"),
+            comparison=Comparison.AT_LEAST,
+            threshold=1,
+            datapoints=(1, 1),
+            silence=Silence.NOT_BREACHING,
+        ),
+        AlarmSpec(
+            environment=environment,
+            subject=naming.PLATFORM,
+            key="RolloutInProgress",
+            severity=Severity.TICKET,
+            summary="A rollout is under way.",
+            action="Nothing: it is there for other alarms, which may wait for its end.",
+            metric=_metric(environment, operations_metrics.ROLLOUTS_IN_PROGRESS, "Maximum"),
+            comparison=Comparison.AT_LEAST,
+            threshold=1,
+            # A look takes place every minute or two.
+            datapoints=(1, 3),
+            silence=Silence.NOT_BREACHING,
+            notifies=False,
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from fleet.diagnostics import Diagnostic, note, refuse, warn
 # Of every environment; a test holds them against the stacks that are composed.
 ALWAYS: Final = (
     "network", "compile-cache", "capacity", "training", "inference", "observability", "operations", "capacity-watch",
-    "ledger",
+    "rollout",
 )  # fmt: skip
 # Of an environment with a pool.
 POOLS: Final = "pools"

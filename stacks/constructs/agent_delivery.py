@@ -155,13 +155,17 @@ def _exporters(monitoring: Monitoring) -> dict[str, object]:
     return told
 
 
-def node_user_data(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> ec2.MultipartUserData:
-    """What a node runs at its first boot. MIME multipart, because AWS Batch merges its own part into it."""
+def node_user_data(environment: Environment, fleet: Fleet, *, cluster: str | None = None) -> ec2.MultipartUserData:
+    """What a node runs at its first boot. MIME multipart, because AWS Batch merges its own part into it.
+
+    ``cluster``: the ECS cluster that it joins, where that is not the fleet's own.
+    """
     shell = ec2.UserData.for_linux()
     if not isinstance(fleet, TrainingFleet) or fleet.is_pool:
         # First, so that a node serves even if the agent cannot be installed: silence has its own alarm.
-        shell.add_commands(*(f"echo {line} >> /etc/ecs/ecs.config" for line in _ecs_settings(environment, fleet)))
-    shell.add_commands(*_installer(environment, fleet, plan))
+        joins = cluster or naming.cluster_name(environment.name, fleet.name)
+        shell.add_commands(f"echo ECS_CLUSTER={joins} >> /etc/ecs/ecs.config")
+    shell.add_commands(*_installer(environment, fleet))
     data = ec2.MultipartUserData()
     data.add_user_data_part(shell, ec2.MultipartBody.SHELL_SCRIPT, True)
     return data

@@ -64,24 +64,7 @@ class EndpointBalancer(Construct):
             idle_timeout=Duration.minutes(5),
         )
         balancer.log_access_logs(access_logs, prefix=fleet.name)
-        self.target_group = elb.ApplicationTargetGroup(
-            self,
-            "Targets",
-            vpc=vpc,
-            target_type=elb.TargetType.IP,
-            protocol=elb.ApplicationProtocol.HTTP,
-            port=fleet.endpoint.port,
-            # Requests differ a hundredfold in length, so taking turns would pile them up on one task.
-            load_balancing_algorithm_type=elb.TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
-            deregistration_delay=Duration.seconds(120),
-            health_check=elb.HealthCheck(
-                path=fleet.endpoint.health_path,
-                interval=Duration.seconds(15),
-                timeout=Duration.seconds(5),
-                healthy_threshold_count=2,
-                unhealthy_threshold_count=3,
-            ),
-        )
+        self.target_group = endpoint_targets(self, fleet, vpc)
         self.listener = self._listener(balancer, fleet.endpoint.certificate_arn)
         self.security_group.add_ingress_rule(
             ec2.Peer.ipv4(str(environment.network.cidr)), ec2.Port.tcp(self.listener.port), "Clients in the VPC"
@@ -111,3 +94,25 @@ class EndpointBalancer(Construct):
             ssl_policy=elb.SslPolicy.RECOMMENDED_TLS,
             default_target_groups=[self.target_group],
         )
+
+
+def endpoint_targets(scope: Construct, fleet: InferenceFleet, vpc: ec2.IVpc) -> elb.ApplicationTargetGroup:
+    """The tasks of one side of ``fleet``'s endpoint, as a load balancer sees them."""
+    return elb.ApplicationTargetGroup(
+        scope,
+        "Targets",
+        vpc=vpc,
+        target_type=elb.TargetType.IP,
+        protocol=elb.ApplicationProtocol.HTTP,
+        port=fleet.endpoint.port,
+        # Requests differ a hundredfold in length, so taking turns would pile them up on one task.
+        load_balancing_algorithm_type=elb.TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
+        deregistration_delay=Duration.seconds(120),
+        health_check=elb.HealthCheck(
+            path=fleet.endpoint.health_path,
+            interval=Duration.seconds(15),
+            timeout=Duration.seconds(5),
+            healthy_threshold_count=2,
+            unhealthy_threshold_count=3,
+        ),
+    )

@@ -9,9 +9,8 @@ from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
 from environments.model import Environment, InferenceFleet
-from fleet import naming
 from fleet.instances import instance_type
-from stacks.constructs.fleet_capacity import FleetCapacity
+from stacks.constructs.efa_launch_template import EfaLaunchTemplate
 
 # How long a new endpoint waits before it asks for its first node, at most.
 ASKED_EVERY_MINUTES: Final = 5
@@ -20,7 +19,7 @@ ASKED_EVERY_MINUTES: Final = 5
 class EndpointNodes(Construct):
     """Attributes: ``cluster``, ``group_name``, ``association`` (of the two: a service comes after it)."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only beyond the second, each one part of an endpoint
         self,
         scope: Construct,
         construct_id: str,
@@ -28,16 +27,21 @@ class EndpointNodes(Construct):
         environment: Environment,
         fleet: InferenceFleet,
         vpc: ec2.IVpc,
-        capacity: FleetCapacity,
+        launch: EfaLaunchTemplate,
+        cluster_name: str,
+        asks_for_nodes: bool = True,
     ) -> None:
-        """Keep ``fleet.nodes`` nodes running from the launch template of ``capacity``, as far as there are any."""
+        """Keep ``fleet.nodes`` nodes running from ``launch``, as far as there are any.
+
+        With ``asks_for_nodes`` off, somebody else says how many there are to be.
+        """
         super().__init__(scope, construct_id)
         cluster = ecs.Cluster(
             self,
             "Cluster",
             vpc=vpc,
             # Nodes join by this name at boot.
-            cluster_name=naming.cluster_name(environment.name, fleet.name),
+            cluster_name=cluster_name,
             container_insights_v2=ecs.ContainerInsights.DISABLED,
         )
         Validations.of(cluster).acknowledge(
@@ -47,11 +51,13 @@ class EndpointNodes(Construct):
                 "host's figures a second time",
             )
         )
-        group = self._group(environment, fleet, vpc, capacity.launch_template)
+        group = self._group(environment, fleet, vpc, launch.template)
         # Nodes name the cluster in their user data, which CloudFormation does not see: without this it deletes the
         # cluster while they are in it, which ECS refuses (aws/containers-roadmap issue 631).
         group.node.add_dependency(cluster)
-        _tag(group, fleet, capacity.launch_digest)
+        if asks_for_nodes:
+            _ask(self, group, fleet)
+        _tag(group, fleet, launch.digest)
         self.group_name = group.ref
         self.association = self._associate(cluster, group)
         # The L2 service refuses a cluster whose nodes it did not add itself, so it is told that there are some.
@@ -92,15 +98,6 @@ class EndpointNodes(Construct):
         group.cfn_options.update_policy = CfnUpdatePolicy(
             auto_scaling_scheduled_action=CfnAutoScalingScheduledAction(ignore_unmodified_group_size_properties=True)
         )
-        # All, always: accelerators are too scarce to let go of one at night and hope for another in the morning.
-        # They are asked for outside of the deploy; a group that has its number does nothing.
-        autoscaling.CfnScheduledAction(
-            self,
-            "AskForNodes",
-            auto_scaling_group_name=group.ref,
-            recurrence=f"*/{ASKED_EVERY_MINUTES} * * * *",
-            desired_capacity=fleet.nodes,
-        )
         Validations.of(group).acknowledge(
             Acknowledgment(
                 id="AwsSolutions-AS3",
@@ -132,6 +129,18 @@ class EndpointNodes(Construct):
             # A cluster with a default strategy refuses daemons (aws/containers-roadmap issue 692).
             default_capacity_provider_strategy=[],
         )
+
+
+def _ask(scope: Construct, group: autoscaling.CfnAutoScalingGroup, fleet: InferenceFleet) -> None:
+    # All, always: accelerators are too scarce to let go of one at night and hope for another in the morning.
+    # They are asked for outside of the deploy; a group that has its number does nothing.
+    autoscaling.CfnScheduledAction(
+        scope,
+        "AskForNodes",
+        auto_scaling_group_name=group.ref,
+        recurrence=f"*/{ASKED_EVERY_MINUTES} * * * *",
+        desired_capacity=fleet.nodes,
+    )
 
 
 def _tag(group: autoscaling.CfnAutoScalingGroup, fleet: InferenceFleet, launch_digest: str) -> None:

@@ -1,14 +1,14 @@
 """The ECS service of one endpoint: which task runs where, and how a new version takes its place."""
 
-from typing import Final
+from typing import Final, cast
 
 from aws_cdk import Duration
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
-from constructs import Construct
+from aws_cdk import aws_elasticloadbalancingv2 as elb
+from constructs import Construct, IDependable
 
 from environments.model import InferenceFleet
-from stacks.constructs.endpoint_balancer import EndpointBalancer
 from stacks.constructs.endpoint_nodes import EndpointNodes
 from stacks.constructs.endpoint_task import EndpointTask
 
@@ -28,7 +28,7 @@ class EndpointService(Construct):
     There is no number of tasks to wait for, so a deploy ends without a single node, and later nodes get their task.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only beyond the second, each one part of an endpoint
         self,
         scope: Construct,
         construct_id: str,
@@ -36,9 +36,14 @@ class EndpointService(Construct):
         fleet: InferenceFleet,
         nodes: EndpointNodes,
         task: EndpointTask,
-        balancer: EndpointBalancer,
+        targets: elb.IApplicationTargetGroup,
+        after: IDependable,
+        version: str,
     ) -> None:
-        """Run ``task`` on each of ``nodes`` as a target of ``balancer``."""
+        """Run ``task`` on each of ``nodes`` as one of ``targets``, which a listener has ``after`` something is there.
+
+        ``version`` is the task definition that ECS is told: what a rollout has put there, and not what is deployed.
+        """
         super().__init__(scope, construct_id)
         self.security_group = ec2.SecurityGroup(
             self, "Group", vpc=nodes.cluster.vpc, description="Tasks: reached by the load balancer"
@@ -61,5 +66,6 @@ class EndpointService(Construct):
             security_groups=[self.security_group],
             enable_ecs_managed_tags=True,
         )
-        self.service.node.add_dependency(nodes.association, balancer.listener)
-        balancer.target_group.add_target(self.service)
+        self.service.node.add_dependency(nodes.association, task.definition, after)
+        targets.add_target(self.service)
+        cast(ecs.CfnService, self.service.node.default_child).task_definition = version

@@ -1,16 +1,16 @@
 """The task definition of one endpoint: one container that holds its Neuron devices for itself."""
 
 import re
-from typing import Final
+from typing import Final, cast
 
-from aws_cdk import Acknowledgment, Arn, ArnComponents, ArnFormat, Stack, Validations
+from aws_cdk import Acknowledgment, Arn, ArnComponents, ArnFormat, RemovalPolicy, Stack, Validations
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from environments.model import Environment, InferenceFleet
-from fleet.compile_cache.graph import LOCAL_FOLDER
+from fleet import naming
 from fleet.instances import InstanceType, instance_type
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention
@@ -38,7 +38,17 @@ class EndpointTask(Construct):
             self, "Logs", retention=retention(environment), removal_policy=removal_policy(environment)
         )
         # Every task has its own network interface, so that the node itself need not let anybody in.
-        self.definition = ecs.Ec2TaskDefinition(self, "Task", network_mode=ecs.NetworkMode.AWS_VPC)
+        self.definition = ecs.Ec2TaskDefinition(
+            self,
+            "Task",
+            network_mode=ecs.NetworkMode.AWS_VPC,
+            # A rollout takes the newest of the family, which is what was deployed last.
+            family=naming.endpoint_family(environment.name, fleet.name),
+        )
+        # What serves was deployed earlier: ECS starts no task of a definition that was taken out of use.
+        cast(ecs.CfnTaskDefinition, self.definition.node.default_child).apply_removal_policy(
+            RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+        )
         self.definition.add_volume(name="scratch")
         # The host's, so that a new version of the task finds what the old one has compiled, and the agent sees misses.
         self.definition.add_volume(name="local-cache", host=ecs.Host(source_path=LOCAL_FOLDER))

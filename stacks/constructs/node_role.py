@@ -97,8 +97,11 @@ class NodeRole(Construct):
         # AmazonEC2ContainerServiceforEC2Role, but for this fleet's cluster and images only.
         batch = isinstance(fleet, TrainingFleet) and not fleet.is_pool
         name = BATCH_CLUSTERS if batch else naming.cluster_name(environment.name, fleet.name)
-        cluster = Stack.of(self).format_arn(service="ecs", resource="cluster", resource_name=name)
-        instance = Stack.of(self).format_arn(service="ecs", resource="container-instance", resource_name=f"{name}/*")
+        # The nodes of a new version have the same role, and a cluster of their own.
+        names = [name] if batch else [name, naming.candidate_cluster_name(environment.name, fleet.name)]
+        form = Stack.of(self).format_arn
+        clusters = [form(service="ecs", resource="cluster", resource_name=each) for each in names]
+        instances = [form(service="ecs", resource="container-instance", resource_name=f"{each}/*") for each in names]
         self._allow("ecs:DiscoverPollEndpoint", on=["*"])
         self._allow(
             "ecs:RegisterContainerInstance",
@@ -106,15 +109,16 @@ class NodeRole(Construct):
             "ecs:SubmitContainerStateChange",
             "ecs:SubmitTaskStateChange",
             "ecs:SubmitAttachmentStateChanges",
-            on=[cluster],
+            on=clusters,
         )
-        self._allow("ecs:Poll", "ecs:StartTelemetrySession", "ecs:UpdateContainerInstancesState", on=[instance])
+        self._allow("ecs:Poll", "ecs:StartTelemetrySession", "ecs:UpdateContainerInstancesState", on=instances)
         self._allow(
-            "ecs:TagResource", on=[instance], when={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}}
+            "ecs:TagResource", on=instances, when={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}}
         )
-        self._acknowledge(instance, _INSTANCE)
+        for instance in instances:
+            self._acknowledge(instance, _INSTANCE)
         if batch:
-            self._acknowledge(cluster, _BATCH)
+            self._acknowledge(clusters[0], _BATCH)
         allow_pull(
             self.role, fleet.container_image if isinstance(fleet, TrainingFleet) else fleet.endpoint.container_image
         )

@@ -1,0 +1,90 @@
+"""What the rollout function may do: set shares, versions and nodes of its own endpoints, and read the rest."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aws_cdk import Acknowledgment, ArnFormat, Stack, Validations
+from aws_cdk import aws_iam as iam
+
+from environments.model import Environment
+from fleet import naming
+from fleet.alarms.operations import ROLLOUT
+from fleet.compile_cache.artifact import ROOT
+
+_LISTS: Final = "these actions read lists or register a description, and cannot be limited to a resource"
+_STORE: Final = "the store's bucket is named by CloudFormation; only indexes of compiled graphs are read"
+_GROUP: Final = "an Auto Scaling group gets its id and the end of its name when it is made; these are this stack's"
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointParts:
+    """Of one endpoint: ARNs of the rule, of both services, and of the roles of its tasks."""
+
+    fleet: str
+    rule: str
+    services: tuple[str, ...]
+    task_roles: tuple[str, ...]
+
+
+def allow_rollouts(
+    role: iam.Role, *, environment: Environment, machine: str, endpoints: Iterable[EndpointParts]
+) -> None:
+    """Give ``role`` what rollouts of ``endpoints`` do. ``machine`` is the state machine's ARN."""
+    parts, stack = list(endpoints), Stack.of(role)
+    _allow(role, "elasticloadbalancing:ModifyRule", on=[each.rule for each in parts])
+    services = [arn for each in parts for arn in each.services]
+    _allow(role, "ecs:DescribeServices", "ecs:UpdateService", on=services)
+    _allow(
+        role,
+        "iam:PassRole",
+        on=[arn for each in parts for arn in each.task_roles],
+        when={"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
+    )
+    # CloudFormation names what it makes by its stack.
+    named = f"*:autoScalingGroupName/{naming.stack_name(environment.name, ROLLOUT)}-*"
+    groups = stack.format_arn(
+        service="autoscaling",
+        resource="autoScalingGroup",
+        resource_name=named,
+        arn_format=ArnFormat.COLON_RESOURCE_NAME,
+    )
+    _allow(role, "autoscaling:SetDesiredCapacity", on=[groups])
+    _acknowledge(role, groups, _GROUP)
+    served = [_parameter(stack, naming.served_version_parameter(environment.name, each.fleet)) for each in parts]
+    _allow(role, "ssm:PutParameter", on=served)
+    store = _parameter(stack, naming.compile_cache_parameter(environment.name))
+    places = [_parameter(stack, naming.rollout_place_parameter(environment.name, each.fleet)) for each in parts]
+    _allow(role, "ssm:GetParameter", on=[*places, store])
+    bucket = f"{naming.stack_name(environment.name, 'compile-cache')}-*"
+    index = f"arn:{stack.partition}:s3:::{bucket}/{ROOT}/*/index.json"
+    _allow(role, "s3:GetObject", on=[index])
+    _allow(role, "states:StartExecution", on=[machine])
+    _allow(
+        role,
+        "autoscaling:DescribeAutoScalingGroups",
+        "autoscaling:DescribeScalingActivities",
+        "cloudwatch:DescribeAlarms",
+        "cloudwatch:GetMetricData",
+        "ecs:DescribeTaskDefinition",
+        "ecs:ListTasks",
+        "ecs:RegisterTaskDefinition",
+        "elasticloadbalancing:DescribeRules",
+        "elasticloadbalancing:DescribeTargetHealth",
+        on=["*"],
+    )
+    _acknowledge(role, "*", _LISTS)
+    _acknowledge(role, index, _STORE)
+
+
+def _parameter(stack: Stack, name: str) -> str:
+    # The name begins with the slash that the ARN has before it.
+    return stack.format_arn(service="ssm", resource="parameter", resource_name=name.removeprefix("/"))
+
+
+def _allow(role: iam.Role, *actions: str, on: Sequence[str], when: dict[str, dict[str, str]] | None = None) -> None:
+    role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=list(on), conditions=when))
+
+
+def _acknowledge(role: iam.Role, resource: str, reason: str) -> None:
+    Validations.of(role).acknowledge(Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason))
