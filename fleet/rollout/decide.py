@@ -68,6 +68,7 @@ def _preparing(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
         said = f"{side.healthy} healthy targets; {rollout.percent} % of the requests go to the candidate"
         return rollout.enter(Phase.BAKING, now, said)
     lacks = f"{side.healthy} of {needed} targets of the candidate are healthy"
+    lacks += "" if side.versions <= {rollout.new_version} and side.is_settled else "; another version runs there still"
     lacks += f"; {side.no_nodes}" if side.no_nodes else ""
     if _minutes(rollout, now) >= rollout.plan.ready_minutes:
         return roll_back(rollout, now, f"{lacks}, after {rollout.plan.ready_minutes:g} minutes")

@@ -8,6 +8,7 @@ whole. They are asked for share by share, bought on demand: a reservation is the
 from dataclasses import replace
 from typing import Final
 
+from aws_cdk import Acknowledgment, Validations
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from constructs import Construct
 
@@ -25,6 +26,7 @@ from stacks.constructs.fleet_capacity import FleetCapacity, node_image, node_tag
 from stacks.network import NetworkStack
 
 _SPOT: Final = "spot"
+_IMPORTED: Final = "Annotation::@aws-cdk/aws-elbv2:albTargetGroupCannotRegisterListener"
 
 
 class CandidateSide(Construct):
@@ -48,6 +50,9 @@ class CandidateSide(Construct):
         # By its ARN: known as the other stack's own, it would make that one wait for this rule.
         stable = elb.ApplicationTargetGroup.from_target_group_attributes(
             self, "Stable", target_group_arn=balancer.target_group.target_group_arn
+        )
+        Validations.of(stable).acknowledge(
+            Acknowledgment(id=_IMPORTED, reason="its own stack has opened its security group to the load balancer")
         )
         # Nothing of it ever changes in the template, so no deployment ever sets the weights. All that has a path goes
         # by it; the listener's default action is the stable side, for the time when there is no rule.

@@ -21,7 +21,7 @@ STACKS = (
     "observability",
     "operations",
     "capacity-watch",
-    "ledger",
+    "rollout",
 )
 # Only where there is a Capacity Block to look after, a reservation to make, or a pool.
 MORE: dict[str, tuple[str, ...]] = {

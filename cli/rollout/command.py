@@ -1,0 +1,125 @@
+"""`fleet rollout` and its commands. Exit codes: 0 done or under way, 3 rolled back, 4 held, 1 not done at all."""
+
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Final
+
+import msgspec
+import typer
+
+from cli.answers import CONSOLE, refuse
+from cli.rollout import engine
+from environments import loader
+from environments.model import Environment
+
+app = typer.Typer(help="New versions of endpoints: start, status, pause, resume, abort.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(help="The environment, such as prod.")]
+FleetName = Annotated[str, typer.Argument(help="An inference fleet.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Show every change until it is over.")]
+
+EXIT: Final = {None: 0, "done": 0, "rolled back": 3, "held": 4}
+_LOOK_SECONDS: Final = 5.0
+
+
+@app.command()
+def start(
+    environment: Name,
+    fleet: FleetName,
+    image: Annotated[str, typer.Option(help="By its digest. Default: what was deployed last.")] = "",
+    artifact: Annotated[str, typer.Option(help="Folder of its compiled graphs, neuron-artifacts/MODEL/HASH.")] = "",
+    follow: Follow = False,
+    as_json: AsJson = False,
+) -> None:
+    """Roll out what was deployed last, or that with another image."""
+    with _answering(environment, fleet) as named:
+        more = {"rollout_id": uuid.uuid4().hex[:12], "image": image, "artifact": artifact}
+        report = engine.ask(named, "start", fleet, who=engine.caller(named), **more)
+        _show(named, report, follow, as_json)
+
+
+@app.command()
+def status(environment: Name, fleet: FleetName, follow: Follow = False, as_json: AsJson = False) -> None:
+    """Show the newest rollout: where it stands, what it waits for, and what really serves."""
+    with _answering(environment, fleet) as named:
+        _show(named, engine.ask(named, "status", fleet), follow, as_json)
+
+
+@app.command()
+def pause(environment: Name, fleet: FleetName, as_json: AsJson = False) -> None:
+    """Stay at this share. The gates go on, and so does the way back."""
+    _change(environment, fleet, "pause", as_json)
+
+
+@app.command()
+def resume(environment: Name, fleet: FleetName, as_json: AsJson = False) -> None:
+    """Go on after a pause, after a broken execution, or where it was held."""
+    _change(environment, fleet, "resume", as_json)
+
+
+@app.command()
+def abort(environment: Name, fleet: FleetName, as_json: AsJson = False) -> None:
+    """Send all requests back to the version that served before."""
+    _change(environment, fleet, "abort", as_json)
+
+
+def _change(environment: str, fleet: str, action: str, as_json: bool) -> None:
+    with _answering(environment, fleet) as named:
+        report = engine.ask(named, action, fleet, who=engine.caller(named))
+        _print(report, as_json)
+
+
+@contextmanager
+def _answering(environment: str, fleet: str) -> Iterator[Environment]:
+    try:
+        named = loader.load(environment)
+        known = [each.name for each in named.inference_fleets]
+        if fleet not in known:
+            refuse(f"{fleet} is no inference fleet of {environment}; those are: {', '.join(known) or 'none'}")
+        yield named
+    except (engine.EngineError, loader.EnvironmentFileError) as error:
+        refuse(error)
+
+
+def _show(environment: Environment, report: dict[str, Any], follow: bool, as_json: bool) -> None:
+    told = 0
+    while follow and not report["is_over"]:
+        told = _tell_events(report, told)
+        time.sleep(_LOOK_SECONDS)
+        report = engine.ask(environment, "status", report["fleet"])
+    if follow and not as_json:
+        _tell_events(report, told)
+    _print(report, as_json, with_history=not follow)
+    raise typer.Exit(EXIT[report["outcome"]])
+
+
+def _tell_events(report: dict[str, Any], told: int) -> int:
+    for event in report["history"][told:]:
+        typer.echo(f"{event['at'][:19]}Z  {event['text']}", err=True)
+    return len(report["history"])
+
+
+def _print(report: dict[str, Any], as_json: bool, *, with_history: bool = True) -> None:
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(report)).decode())
+        return
+    weights, healthy = report["weights"], report["healthy"]
+    state = report["outcome"] or f"{report['phase']}, {report['step']} %" + (", paused" if report["is_paused"] else "")
+    lines = [
+        f"{report['fleet']}  rollout {report['rollout_id']}: {state}",
+        f"  stable     {weights['stable']:>3} %  {healthy['stable']} healthy targets",
+        f"  candidate  {weights['candidate']:>3} %  {healthy['candidate']} healthy targets",
+        f"  serves     {', '.join(each.rpartition('/')[2] for each in report['serves']) or 'nothing'}",
+    ]
+    lines += [f"  why        {report['reason']}"] if report["reason"] else []
+    lines += [f"  waits for  {report['waits_for']}"] if report["waits_for"] and not report["is_over"] else []
+    if not report["is_driven"]:
+        lines.append("  nobody looks after it: `fleet rollout resume` or `abort` starts a new execution")
+    if not report["is_true"]:
+        lines.append("  what serves is not what the rollout has ended with: somebody else has changed it since")
+    if with_history:
+        lines += [f"  {event['at'][:19]}Z  {event['text']}" for event in report["history"]]
+    for line in lines:
+        CONSOLE.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,275 @@
+"""An endpoint on this machine, over the embedded AWS: what ECS, EC2 and the load balancer would do.
+
+``Tasks`` keeps one server process for every node of a side, of the version that the side's service is told, and makes
+the healthy ones targets. ``Proxy`` shares requests out by the weights that it reads from the listener's rule, and
+writes what a load balancer measures. Both read AWS as it is; nobody tells them of a rollout.
+"""
+
+import http.client
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from fleet import load_balancer, metrics
+from fleet.rollout.place import RolloutPlace, SidePlace
+from local.control import EmulatorControl
+from local.endpoint import client
+from local.processes import stop
+
+SERVER = Path(__file__).with_name("standin_server.py")
+STABLE_NODES = 2
+Address = tuple[str, int]
+_HOSTS = count(2)
+_PAUSE = 0.2
+# Longer than the proxy takes to see that a target is gone.
+_DRAIN = 0.6
+
+
+@dataclass
+class Task:
+    version: str
+    process: "subprocess.Popen[str]"
+    at: Address
+    is_target: bool = False
+
+    def is_healthy(self) -> bool:
+        with suppress(OSError, http.client.HTTPException):
+            return ask(self.at, "/health")[0] == 200
+        return False
+
+
+def ask(at: Address, path: str) -> tuple[int, str, float]:
+    """Status, body, and what the model would have taken, in seconds."""
+    connection = http.client.HTTPConnection(*at, timeout=10)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(), float(answer.headers["X-Model-Seconds"])
+    finally:
+        connection.close()
+
+
+class Tasks:
+    """One side's."""
+
+    def __init__(self, side: SidePlace, container: str, nodes: int | None) -> None:
+        self._side, self._container, self._nodes = side, container, nodes
+        self._running: list[Task] = []
+        self._ecs, self._elb, self._groups = client("ecs"), client("elbv2"), client("autoscaling")
+
+    def settle(self) -> None:
+        """One step towards what the service and the group say: a task is replaced at a time, and drained first."""
+        version, wanted = self._version(), self._wanted()
+        for task in [each for each in self._running if each.version != version][:1] or self._running[wanted:]:
+            self._stop(task)
+        if len(self._running) < wanted:
+            self._start(version)
+        if all(task.version == version for task in self._running):
+            self._let_old_tasks_go()
+        for task in self._running:
+            if not task.is_target and task.is_healthy():
+                self._elb.register_targets(TargetGroupArn=self._side.target_group, Targets=[_target(task)])
+                task.is_target = True
+
+    def _let_old_tasks_go(self) -> None:
+        """The embedded ECS keeps one task of a service without any process, and replaces it when it has stopped."""
+        where = {"cluster": self._side.cluster}
+        found = self._ecs.describe_services(**where, services=[self._side.service])["services"][0]
+        arns = self._ecs.list_tasks(**where, serviceName=self._side.service)["taskArns"]
+        for task in self._ecs.describe_tasks(**where, tasks=arns)["tasks"] if arns else ():
+            if task["taskDefinitionArn"] != found["taskDefinition"]:
+                self._ecs.stop_task(**where, task=task["taskArn"])
+                # It looks at a service when that is updated, with whatever.
+                self._ecs.update_service(**where, service=self._side.service)
+
+    def stop(self) -> None:
+        for task in self._running:
+            stop(task.process)
+
+    def _version(self) -> str:
+        """The image's name after the last slash, without its digest: what the stand-in does."""
+        found = self._ecs.describe_services(cluster=self._side.cluster, services=[self._side.service])["services"][0]
+        definition = self._ecs.describe_task_definition(taskDefinition=found["taskDefinition"])["taskDefinition"]
+        (image,) = (each["image"] for each in definition["containerDefinitions"] if each["name"] == self._container)
+        return str(image).partition("@")[0].partition(":")[0].rpartition("/")[2]
+
+    def _wanted(self) -> int:
+        if self._nodes is not None:
+            return self._nodes
+        (group,) = self._groups.describe_auto_scaling_groups(AutoScalingGroupNames=[self._side.group])[
+            "AutoScalingGroups"
+        ]
+        return int(group["DesiredCapacity"])
+
+    def _start(self, version: str) -> None:
+        # An address of this machine for each, as a task has one of the VPC: targets are told apart by it.
+        host = f"127.0.{next(_HOSTS)}.1"
+        process = subprocess.Popen([sys.executable, str(SERVER), version, host], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        self._running.append(Task(version, process, (host, int(process.stdout.readline()))))
+
+    def _stop(self, task: Task) -> None:
+        if task.is_target:
+            self._elb.deregister_targets(TargetGroupArn=self._side.target_group, Targets=[_target(task)])
+            time.sleep(_DRAIN)
+        stop(task.process)
+        self._running.remove(task)
+
+
+def _target(task: Task) -> dict[str, Any]:
+    return {"Id": task.at[0], "Port": task.at[1]}
+
+
+@dataclass
+class Counted:
+    """What the client saw: answers by version and status, and requests that nobody answered."""
+
+    answers: Counter[tuple[str, int]] = field(default_factory=Counter)
+    lost: list[str] = field(default_factory=list)
+    weights: list[tuple[int, int]] = field(default_factory=list)
+
+
+class Proxy:
+    """The listener. ``counted`` is the client's own count."""
+
+    def __init__(self, place: RolloutPlace, control: EmulatorControl, region: str) -> None:
+        self._place, self._control, self._region = place, control, region
+        self._elb = client("elbv2")
+        self._weights = (100, 0)
+        self._targets: dict[str, list[Address]] = {"stable": [], "candidate": []}
+        self._turn = Counter[str]()
+        self._measured: dict[str, list[tuple[int, float]]] = {"stable": [], "candidate": []}
+        self.counted = Counted()
+        self.look()
+
+    def look(self) -> None:
+        """Read weights and targets."""
+        (rule,) = self._elb.describe_rules(RuleArns=[self._place.rule])["Rules"]
+        groups = rule["Actions"][0]["ForwardConfig"]["TargetGroups"]
+        weights = {group["TargetGroupArn"]: group["Weight"] for group in groups}
+        found = (weights[self._place.stable.target_group], weights[self._place.candidate.target_group])
+        targets: dict[str, list[Address]] = {}
+        for name, side in self._sides():
+            health = self._elb.describe_target_health(TargetGroupArn=side.target_group)["TargetHealthDescriptions"]
+            targets[name] = [(each["Target"]["Id"], each["Target"]["Port"]) for each in health]
+        self._targets, self._weights = targets, found
+        if self.counted.weights[-1:] != [found]:
+            self.counted.weights.append(found)
+
+    def request(self) -> None:
+        """One request of the client: to a side by the weights, in turns, and there to its targets in turns."""
+        self._turn["all"] += 1
+        stable, candidate = self._weights
+        name = "candidate" if (self._turn["all"] * candidate) % (stable + candidate) < candidate else "stable"
+        targets = self._targets[name]
+        if not targets:
+            self.counted.lost.append(f"{name} has no target at {self._weights}")
+            return
+        self._turn[name] += 1
+        try:
+            status, version, seconds = ask(targets[self._turn[name] % len(targets)], "/")
+        except (OSError, http.client.HTTPException) as error:
+            self.counted.lost.append(f"{name}: {error!r}")
+            return
+        self.counted.answers[version, status] += 1
+        self._measured[name].append((status, seconds))
+
+    def publish(self) -> None:
+        """What CloudWatch is told of the requests since the last time."""
+        datums: list[dict[str, Any]] = []
+        for name, side in self._sides():
+            found, self._measured[name] = self._measured[name], []
+            if found:
+                errors = sum(status >= 500 for status, _ in found)
+                times = Counter(seconds for _, seconds in found)
+                for metric, values, counts, unit in (
+                    (load_balancer.REQUEST_COUNT, [1.0], [len(found)], "Count"),
+                    (load_balancer.TARGET_5XX, [1.0], [errors], "Count"),
+                    (load_balancer.TARGET_RESPONSE_TIME, list(times), list(times.values()), "Seconds"),
+                ):
+                    if counts != [0]:
+                        dimensions = dict(side.names.dimensions(metric))
+                        datums.append(
+                            {"name": metric, "timestamp": time.time(), "dimensions": dimensions, "unit": unit,
+                             "values": values, "counts": counts}
+                        )  # fmt: skip
+        if datums:
+            self._control.put_service_metrics(self._region, load_balancer.NAMESPACE, datums)
+
+    def _sides(self) -> tuple[tuple[str, SidePlace], tuple[str, SidePlace]]:
+        return ("stable", self._place.stable), ("candidate", self._place.candidate)
+
+
+class Agents:
+    """What the agents on the candidate's nodes report of its tasks: executions, none of which failed."""
+
+    def __init__(self, place: RolloutPlace) -> None:
+        self._place, self._ecs, self._cloudwatch = place, client("ecs"), client("cloudwatch")
+
+    def report(self) -> None:
+        side = self._place.candidate
+        for arn in self._ecs.list_tasks(cluster=side.cluster, serviceName=side.service)["taskArns"]:
+            of = {
+                metrics.ENVIRONMENT: self._place.environment, metrics.FLEET: self._place.fleet,
+                metrics.JOB_ID: arn.rpartition("/")[2],
+            }  # fmt: skip
+            dimensions = [{"Name": name, "Value": value} for name, value in of.items()]
+            datum = {"MetricName": metrics.EXECUTION_ERRORS.name, "Dimensions": dimensions, "Value": 0.0}
+            self._cloudwatch.put_metric_data(Namespace=metrics.NAMESPACE, MetricData=[datum])
+
+
+@dataclass
+class Served:
+    """The endpoint as it runs. ``has_traffic`` turns the client on and off."""
+
+    proxy: Proxy
+    has_traffic: threading.Event
+
+
+@dataclass
+class _Turning:
+    """What is done again and again; a failure is kept for the test, which runs in another thread."""
+
+    done: threading.Event = field(default_factory=threading.Event)
+    failures: list[Exception] = field(default_factory=list)
+
+    def every(self, seconds: float, step: Callable[[], None]) -> None:
+        try:
+            while not self.done.wait(seconds):
+                step()
+        except Exception as error:
+            self.failures.append(error)
+            raise
+
+
+@contextmanager
+def served(place: RolloutPlace, control: EmulatorControl, region: str, per_second: float) -> Iterator[Served]:
+    """Serve ``place``, with a client that asks so many times a second."""
+    proxy, agents, traffic = Proxy(place, control, region), Agents(place), threading.Event()
+    sides = [Tasks(place.stable, place.container, STABLE_NODES), Tasks(place.candidate, place.container, None)]
+    turning = _Turning()
+
+    def request() -> None:
+        if traffic.is_set():
+            proxy.request()
+
+    turns = [(_PAUSE, side.settle) for side in sides] + [(_PAUSE, proxy.look), (1.0, proxy.publish)]
+    turns += [(1.0, agents.report), (1 / per_second, request)]
+    threads = [threading.Thread(target=turning.every, args=turn) for turn in turns]
+    with ExitStack() as stack:
+        for side in sides:
+            stack.callback(side.stop)
+        for thread in threads:
+            thread.start()
+            stack.callback(thread.join)
+        stack.callback(turning.done.set)
+        yield Served(proxy, traffic)
+    assert not turning.failures, turning.failures
