@@ -13,7 +13,7 @@ ALARM, OK = State.ALARM, State.OK
 SILENCE: Minute = {}
 LEDGER = {"LedgerProblems", "LedgerSilent", "LedgerUnhandled"}
 WATCH = {"CapacityWatchProblems", "CapacityWatchSilent", "CapacityWatchUnhandled"}
-PRICES = {"PriceRefreshProblems", "PriceRefreshUnhandled"}
+ROLLOUT = {"RolloutUnhandled", "RolloutNotDone", "RolloutInProgress"}
 ENGINE = {"CapacityBlockEngineProblems", "CapacityBlockEngineSilent", "CapacityBlockEngineUnhandled"}
 
 POOLS = {"PoolControllerProblems", "PoolControllerSilent", "PoolControllerUnhandled"}
@@ -25,12 +25,11 @@ def alarm(key: str) -> AlarmSpec:
 
 
 def test_the_engine_is_watched_where_there_is_one() -> None:
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=False, has_pools=False)} == {
+    without = platform_alarms("prod", has_block_engine=False, has_endpoints=False)
+    assert {spec.key for spec in without} == {"PagerUndelivered"} | WATCH
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True)} == {
         "PagerUndelivered"
-    } | WATCH
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True, has_pools=True)} == {
-        "PagerUndelivered"
-    } | WATCH | ENGINE | POOLS
+    } | WATCH | ENGINE | ROLLOUT
 
 
 def test_the_pager_knows_every_platform_alarm_by_its_key() -> None:
@@ -116,13 +115,18 @@ def test_an_operations_metric_that_no_function_publishes_is_refused(
         MetricRef(operations_metrics.NAMESPACE, name, "Maximum", dimensions)
 
 
-def test_the_roll_up_is_silent_after_four_hours_and_not_between_two_runs() -> None:
-    spec = alarm("LedgerSilent")
-    assert last_state(spec, (1, {"LedgerProblems": 0}), (239, {})) is OK
-    assert last_state(spec, (1, {"LedgerProblems": 0}), (245, {})) is ALARM
+def test_a_rollout_that_does_not_end_well_is_a_ticket_and_one_that_nobody_drives_a_page() -> None:
+    not_done = alarm("RolloutNotDone")
+
+    assert last_state(not_done, (1, {"RolloutsNotDone": 0})) is OK
+    assert last_state(not_done, (1, {"RolloutsNotDone": 1})) is ALARM
+    assert alarm("RolloutUnhandled").severity is Severity.PAGE
 
 
-def test_three_hours_in_a_row_with_something_that_is_not_booked_are_a_ticket() -> None:
-    spec = alarm("LedgerProblems")
-    assert last_state(spec, *[(1, {"LedgerProblems": 1}), (59, {})] * 2) is OK
-    assert last_state(spec, *[(1, {"LedgerProblems": 1}), (59, {})] * 2, (1, {"LedgerProblems": 1})) is ALARM
+def test_others_can_wait_for_the_end_of_a_rollout() -> None:
+    spec = alarm("RolloutInProgress")
+
+    assert not spec.notifies
+    # A look every other minute is enough to keep it on.
+    assert last_state(spec, (1, {"RolloutsInProgress": 1}), (1, SILENCE)) is ALARM
+    assert last_state(spec, (1, {"RolloutsInProgress": 1}), (8, SILENCE)) is OK

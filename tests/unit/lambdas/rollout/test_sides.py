@@ -1,0 +1,178 @@
+"""What each adapter asks AWS, and what it makes of the answer, of a refusal and of nothing."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from fleet.rollout.facts import Minute, Side
+from lambdas.rollout.sides.artifacts import ArtifactStore
+from lambdas.rollout.sides.balancer import Listener, WeightsError
+from lambdas.rollout.sides.measured import CloudWatchFigures
+from lambdas.rollout.sides.nodes import ScalingGroup
+from lambdas.rollout.sides.services import EcsServices
+from tests.support.rollout_world import NEW, OLD, PLACE, Endpoint, refused
+
+AT = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+NEXT = AT + timedelta(minutes=1)
+
+
+class CloudWatch:
+    """Answers series by query id, on two pages; remembers what was asked."""
+
+    def __init__(self, **series: dict[datetime, float]) -> None:
+        self.series, self.asked = series, dict[str, Any]()
+        self.described = list[dict[str, Any]]()
+
+    def get_metric_data(self, **request: Any) -> dict[str, Any]:
+        self.asked = request
+        first = "NextToken" not in request
+        found = [
+            {"Id": key, "Timestamps": list(values)[:1] if first else list(values)[1:],
+             "Values": list(values.values())[:1] if first else list(values.values())[1:]}
+            for key, values in self.series.items()
+        ]  # fmt: skip
+        return {"MetricDataResults": found, **({"NextToken": "2"} if first else {})}
+
+    def describe_alarms(self, **request: Any) -> dict[str, Any]:
+        self.asked = request
+        return {"MetricAlarms": self.described, "CompositeAlarms": []}
+
+
+def figures(cloudwatch: CloudWatch, tasks: tuple[str, ...] = ()) -> Side:
+    found = CloudWatchFigures(cloudwatch)
+    return found.add_to(Side(), PLACE, PLACE.candidate, tasks, (AT + timedelta(seconds=40), NEXT))
+
+
+def test_minutes_hold_requests_errors_and_p99_of_one_target_group() -> None:
+    cloudwatch = CloudWatch(
+        requests={AT: 100.0, NEXT: 50.0}, errors={AT: 2.0}, unreached={NEXT: 3.0}, p99={AT: 0.2, NEXT: 0.4}
+    )
+    side = figures(cloudwatch)
+
+    # A request that no task took is one that failed, and counts as one.
+    assert side.minutes == (Minute(AT, 100, 2, 0.2), Minute(NEXT, 53, 3, 0.4))
+    assert cloudwatch.asked["StartTime"] == AT
+    names = {query["MetricStat"]["Metric"]["MetricName"] for query in cloudwatch.asked["MetricDataQueries"]}
+    assert names == {"RequestCount", "HTTPCode_Target_5XX_Count", "TargetConnectionErrorCount", "TargetResponseTime"}
+    groups = {
+        d["Value"] for q in cloudwatch.asked["MetricDataQueries"] for d in q["MetricStat"]["Metric"]["Dimensions"]
+    }
+    assert groups == {"app/chat/1", "targetgroup/candidate/2"}
+
+
+def test_what_no_agent_reported_is_unknown_and_not_zero() -> None:
+    side = figures(CloudWatch(), ("t1", "t2"))
+
+    assert (side.minutes, side.runtime_errors, side.usd_per_million_tokens) == ((), None, None)
+
+
+def test_failed_executions_and_the_price_of_tokens_are_those_of_the_sides_tasks() -> None:
+    cloudwatch = CloudWatch(
+        executionerrors_0={AT: 0.0, NEXT: 2.0}, executionerrors_1={AT: 1.0},
+        costusdperhour_0={AT: 13.0}, costusdperhour_1={AT: 13.0, NEXT: 13.0},
+        tokenspersecond_0={AT: 1000.0}, tokenspersecond_1={AT: 3000.0},
+    )  # fmt: skip
+    side = figures(cloudwatch, ("t1", "t2"))
+
+    assert side.runtime_errors == 3
+    # $26 an hour for 4,000 tokens a second, which are 14.4 million an hour.
+    assert side.usd_per_million_tokens == pytest.approx(26 / 14.4)
+    jobs = [q["MetricStat"] for q in cloudwatch.asked["MetricDataQueries"] if q["Id"] == "executionerrors_1"]
+    assert {"Name": "JobId", "Value": "t2"} in jobs[0]["Metric"]["Dimensions"]
+    # A batch that is sent twice doubles a Sum.
+    assert jobs[0]["Stat"] == "Maximum"
+
+
+def test_only_alarms_that_went_off_since_then_count() -> None:
+    cloudwatch = CloudWatch()
+    cloudwatch.described = [
+        {"AlarmName": "prod/chat/HardwareFault", "StateUpdatedTimestamp": NEXT},
+        {"AlarmName": "prod/chat/HbmPressure", "StateUpdatedTimestamp": AT},
+    ]
+
+    assert CloudWatchFigures(cloudwatch).alarms(PLACE, AT) == ("HardwareFault",)
+    assert (cloudwatch.asked["AlarmNamePrefix"], cloudwatch.asked["StateValue"]) == ("prod/chat/", "ALARM")
+
+
+def test_weights_are_percents_whatever_they_add_up_to() -> None:
+    endpoint = Endpoint()
+    endpoint.weights = {"arn:stable": 3, "arn:candidate": 1}
+    assert Listener(endpoint).weights(PLACE) == (75, 25)
+
+    endpoint.weights = {"arn:stable": 100, "arn:another": 0}
+    with pytest.raises(WeightsError, match="arn:another"):
+        Listener(endpoint).weights(PLACE)
+
+
+def test_a_service_in_the_middle_of_a_change_runs_two_versions_and_is_not_settled() -> None:
+    endpoint = Endpoint()
+    services = EcsServices(endpoint, endpoint)
+    services.run(PLACE.stable, NEW)
+
+    found = services.of(PLACE.stable)
+    assert (found.versions, found.is_settled, services.target(PLACE.stable)) == (frozenset({OLD}), False, NEW)
+
+
+def test_another_image_is_registered_in_the_serving_container_only() -> None:
+    endpoint = Endpoint()
+    EcsServices(endpoint, endpoint).register(PLACE, "chat@sha256:9")
+
+    assert [c["image"] for c in endpoint.registered["containerDefinitions"]] == ["chat@sha256:9", "side:1"]
+    # What RegisterTaskDefinition refuses is left out, and the family of what the file declares is left alone.
+    assert endpoint.registered.keys() == {"family", "containerDefinitions", "memory"}
+    assert endpoint.registered["family"] == "neuron-fleet-prod-chat-by-image"
+
+
+def test_nodes_are_asked_for_once_and_a_failed_launch_is_quoted() -> None:
+    endpoint = Endpoint()
+    group = ScalingGroup(endpoint)
+    group.ask_for(PLACE.candidate, 0)
+    assert endpoint.halves["candidate"].asked == 0
+
+    said = {"StatusCode": "Failed", "StatusMessage": "InsufficientInstanceCapacity: no inf2"}
+
+    class Failing:
+        def describe_scaling_activities(self, **_: object) -> dict[str, Any]:
+            return {"Activities": [said]}
+
+        describe_auto_scaling_groups = set_desired_capacity = describe_scaling_activities
+
+    assert ScalingGroup(Failing()).lacking(PLACE.candidate) == said["StatusMessage"]
+    assert group.lacking(PLACE.candidate) == ""
+
+
+class Store:
+    """The parameter and the bucket."""
+
+    def __init__(self, parameter: str | None, head: Exception | None = None) -> None:
+        self.parameter, self.head, self.asked = parameter, head, dict[str, Any]()
+
+    def get_parameter(self, **_: object) -> dict[str, Any]:
+        if self.parameter is None:
+            raise refused("ParameterNotFound", "GetParameter")
+        return {"Parameter": {"Value": self.parameter}}
+
+    def put_parameter(self, **_: object) -> dict[str, Any]:
+        raise AssertionError
+
+    def head_object(self, **request: Any) -> dict[str, Any]:
+        self.asked = request
+        if self.head is not None:
+            raise self.head
+        return {}
+
+
+def test_an_artifact_is_whole_when_its_index_is_there() -> None:
+    there = Store(json.dumps({"table": "t", "bucket": "b"}))
+
+    assert ArtifactStore(there, there, "/p").has("neuron-artifacts/chat/1f") is True
+    assert there.asked == {"Bucket": "b", "Key": "neuron-artifacts/chat/1f/index.json"}
+    absent = Store(json.dumps({"bucket": "b"}), refused("404", "HeadObject"))
+    assert ArtifactStore(absent, absent, "/p").has("a") is False
+    nowhere = Store(None)
+    assert ArtifactStore(nowhere, nowhere, "/p").has("a") is None
+    denied = Store(json.dumps({"bucket": "b"}), refused("403", "HeadObject"))
+    with pytest.raises(type(refused("403", "")), match="403"):
+        ArtifactStore(denied, denied, "/p").has("a")
