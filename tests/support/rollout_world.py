@@ -226,10 +226,12 @@ class Endpoint:
         item = self.items.get(Key["id"]["S"])
         return {"Item": json.loads(json.dumps(item))} if item else {}
 
-    def put_item(self, Item: dict[str, Any], ExpressionAttributeValues: dict[str, Any], **_: object) -> dict[str, Any]:  # noqa: N803
+    def put_item(self, Item: dict[str, Any], **request: Any) -> dict[str, Any]:  # noqa: N803
         there = self.items.get(Item["id"]["S"])
-        if there is not None and there["version"] != ExpressionAttributeValues[":read"]:
-            raise refused("ConditionalCheckFailedException", "PutItem")
+        if request.get("ConditionExpression") == "attribute_not_exists(id) OR version = :read":
+            read = request["ExpressionAttributeValues"][":read"]
+            if there is not None and there["version"] != read:
+                raise refused("ConditionalCheckFailedException", "PutItem")
         self.items[Item["id"]["S"]] = Item
         return {}
 
