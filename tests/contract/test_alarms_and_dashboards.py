@@ -169,7 +169,8 @@ def test_an_alarm_that_tells_somebody_also_tells_when_it_is_over(environment: Wa
 def test_the_parts_of_a_composite_tell_nobody(environment: Watched) -> None:
     silent = {name(alarm)[2] for alarm in alarms(environment) if "AlarmActions" not in alarm}
 
-    assert silent == {"UtilizationBelowThreshold", "WasteAboveThreshold"}
+    # And what others wait for.
+    assert silent == {"UtilizationBelowThreshold", "WasteAboveThreshold", "RolloutInProgress"}
 
 
 def test_composites_read_alarms_that_exist_and_are_made_first(environment: Watched) -> None:
@@ -291,11 +292,12 @@ def test_the_operator_sees_alarms_first() -> None:
     first, second, *_ = dashboards(watched("prod"))["operator"]["widgets"]
 
     assert (first["type"], second["type"]) == ("alarm", "alarm")
-    # A fleet that trains has six pages, an endpoint three for its nodes and three of its balancer; undelivered pages.
-    assert len(first["properties"]["alarms"]) == 6 + 6 + (3 + 3) + 1
+    # A fleet that trains has six pages, an endpoint three for its nodes and three of its balancer; undelivered pages, and
+    # rollouts that nobody drives.
+    assert len(first["properties"]["alarms"]) == 6 + 6 + (3 + 3) + 1 + 1
     # Nodes: 5 for a fleet that trains, 6 for an endpoint. Capacity: 2 for a reservation, 4 for a block, 1 on demand.
-    # The engine, the watch and the ledger: 3 each.
-    assert len(second["properties"]["alarms"]) == (5 + 2) + (5 + 4) + (6 + 1) + 3 * 3
+    # The engine and the watch: 3 each. Rollouts that did not end well.
+    assert len(second["properties"]["alarms"]) == (5 + 2) + (5 + 4) + (6 + 1) + 2 * 3 + 1
 
 
 def test_what_the_alarms_of_production_cost_a_month() -> None:
@@ -306,11 +308,10 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
     for alarm in composites(watched("prod")):
         cents[name(alarm)[1]] += 50
 
-    # A fleet on demand that trains: 15 metric alarms over 19 metrics, and the composite: $2.40. A reservation adds
-    # ReservationUnused (1 metric): $2.50. A block adds two endings (2 each): $2.90. An endpoint has no JobHang (2) and
-    # Straggler (2), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its balancer: $2.70. The platform: the
-    # pager's queue, 3 for each of the engine, the watch and the ledger, 2 + 1 for precompilation, 2 for prices.
-    assert cents == {"trn1-pretrain": 250, "trn2-frontier": 290, "inf2-chat": 270, "platform": 150}
+    # A fleet on demand that trains: 13 metric alarms over 17 metrics, and the composite: $2.20. A reservation adds
+    # ReservationUnused (1 metric): $2.30. A block adds two endings (2 each): $2.70. An endpoint has no JobHang (2) and
+    # Straggler (2), but 3 + 2 + 1 metrics of its balancer: $2.40.
+    assert cents == {"trn1-pretrain": 230, "trn2-frontier": 270, "inf2-chat": 240, "platform": 100}
 
 
 def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:
