@@ -41,6 +41,7 @@ _FORMS: Final = {
     "reservation_id": "a reservation's id, such as cr-0a1b2c3d4e5f60718",
     "resource_group": "a resource group's ARN, such as arn:aws:resource-groups:us-east-2:111122223333:group/trn1",
     "neuron_sdk": 'a Neuron SDK in quotes, such as "2.28"',
+    "steps": "percents that rise and end at 100, such as [5, 25, 50, 100]",
     "cidr": "an IPv4 network without host bits, such as 10.20.0.0/16",
 }
 for _moment in ("starts_at", "ends_at", "end_date"):

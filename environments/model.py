@@ -8,7 +8,7 @@ from datetime import date
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from environments.markets import CapacityBlock, Market, Reservation
 from fleet.rollout.plan import DEFAULT_STEPS, Gates, Plan
@@ -188,10 +188,10 @@ class Rollout(_Model):
     drain_seconds: Annotated[float, Field(ge=0, le=3600)] = 150.0
     look_seconds: Annotated[int, Field(ge=1, le=60)] = 30
 
-    @model_validator(mode="after")
-    def _can_be_followed(self) -> "Rollout":
-        self.plan()
-        return self
+    @field_validator("steps")
+    @classmethod
+    def _can_be_followed(cls, steps: tuple[int, ...]) -> tuple[int, ...]:
+        return Plan(steps=steps).steps
 
     def plan(self) -> Plan:
         """As the domain has it."""

@@ -292,8 +292,8 @@ def test_the_operator_sees_alarms_first() -> None:
     first, second, *_ = dashboards(watched("prod"))["operator"]["widgets"]
 
     assert (first["type"], second["type"]) == ("alarm", "alarm")
-    # A fleet that trains has six pages, an endpoint three for its nodes and three of its balancer; undelivered pages, and
-    # rollouts that nobody drives.
+    # A fleet that trains has six pages, an endpoint three for its nodes and three of its balancer; undelivered pages,
+    # and rollouts that nobody drives.
     assert len(first["properties"]["alarms"]) == 6 + 6 + (3 + 3) + 1 + 1
     # Nodes: 5 for a fleet that trains, 6 for an endpoint. Capacity: 2 for a reservation, 4 for a block, 1 on demand.
     # The engine and the watch: 3 each. Rollouts that did not end well.

@@ -112,13 +112,13 @@ class Endpoint:
 
     def world(self) -> World:
         return World(
-            store=Table(_Client(self), "rollouts"),
-            balancer=Listener(_Client(self)),
-            services=EcsServices(_Client(self), _Client(self)),
-            nodes=ScalingGroup(_Client(self)),
+            store=Table(Client(self), "rollouts"),
+            balancer=Listener(Client(self)),
+            services=EcsServices(Client(self), Client(self)),
+            nodes=ScalingGroup(Client(self)),
             measured=_Figures(self),
             artifacts=_Artifacts(self),
-            executions=StateMachine(_Client(self), "arn:machine"),
+            executions=StateMachine(Client(self), "arn:machine"),
         )
 
     def advance(self, seconds: float) -> None:
@@ -246,7 +246,9 @@ def refused(code: str, call: str) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": code}}, call)
 
 
-class _Client:
+class Client:
+    """A client of boto3, as the adapters hold it."""
+
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
 

@@ -36,7 +36,7 @@ _DRAIN = 0.6
 @dataclass
 class Task:
     version: str
-    process: "subprocess.Popen[str]"
+    process: "subprocess.Popen[bytes]"
     at: Address
     is_target: bool = False
 
@@ -112,7 +112,7 @@ class Tasks:
     def _start(self, version: str) -> None:
         # An address of this machine for each, as a task has one of the VPC: targets are told apart by it.
         host = f"127.0.{next(_HOSTS)}.1"
-        process = subprocess.Popen([sys.executable, str(SERVER), version, host], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([sys.executable, str(SERVER), version, host], stdout=subprocess.PIPE)
         assert process.stdout is not None
         self._running.append(Task(version, process, (host, int(process.stdout.readline()))))
 

@@ -51,6 +51,13 @@ MISTAKES = {
     ("kind: reservation", "reservation_id: cr-11112222"): (
         "fleets[0].market.kind: missing; it must be one of on-demand, spot, reservation, capacity-block"
     ),
+    ("devices_per_task: 12", "rollout: {steps: [5, 50]}"): (
+        "fleets[2].endpoint.rollout.steps: a list is not allowed; it must be percents that rise and end at 100, "
+        "such as [5, 25, 50, 100]"
+    ),
+    ("devices_per_task: 12", "rollout: {gates: {error_percents: 2}}"): (
+        "fleets[2].endpoint.rollout.gates.error_percents: unknown key; did you mean error_percent?"
+    ),
     ("purpose: training", "owner2: x"): ("fleets[0].purpose: missing; it must be one of training, inference"),
     ("    owner: frontier\n", ""): ("fleets[1].owner: missing; add owner, as in environments/prod.yaml"),
     ('"111122223333"', "111122223333"): (

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from fleet.rollout.record import Phase
 from lambdas.rollout import commands, handler, service
 from lambdas.rollout.commands import Action, Command
-from lambdas.rollout.ports import NotAppliedError
+from lambdas.rollout.ports import ConflictError, NotAppliedError
 from tests.support.rollout_world import NEW, OLD, PLACE, Endpoint, refused
 
 
@@ -97,7 +97,7 @@ def test_an_abort_that_comes_during_a_look_is_not_overwritten() -> None:
             assert "refused" not in ask(endpoint, Action.ABORT)
 
     endpoint.disturb = abort_meanwhile
-    with pytest.raises(commands.ConflictError):
+    with pytest.raises(ConflictError):
         look(endpoint)
     assert look(endpoint)["weights"] == {"stable": 100, "candidate": 0}
 

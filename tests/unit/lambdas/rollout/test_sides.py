@@ -12,7 +12,7 @@ from lambdas.rollout.sides.balancer import Listener, WeightsError
 from lambdas.rollout.sides.measured import CloudWatchFigures
 from lambdas.rollout.sides.nodes import ScalingGroup
 from lambdas.rollout.sides.services import EcsServices
-from tests.support.rollout_world import NEW, OLD, PLACE, Endpoint, refused
+from tests.support.rollout_world import NEW, OLD, PLACE, Client, Endpoint, refused
 
 AT = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 NEXT = AT + timedelta(minutes=1)
@@ -99,16 +99,16 @@ def test_only_alarms_that_went_off_since_then_count() -> None:
 def test_weights_are_percents_whatever_they_add_up_to() -> None:
     endpoint = Endpoint()
     endpoint.weights = {"arn:stable": 3, "arn:candidate": 1}
-    assert Listener(endpoint).weights(PLACE) == (75, 25)
+    assert Listener(Client(endpoint)).weights(PLACE) == (75, 25)
 
     endpoint.weights = {"arn:stable": 100, "arn:another": 0}
     with pytest.raises(WeightsError, match="arn:another"):
-        Listener(endpoint).weights(PLACE)
+        Listener(Client(endpoint)).weights(PLACE)
 
 
 def test_a_service_in_the_middle_of_a_change_runs_two_versions_and_is_not_settled() -> None:
     endpoint = Endpoint()
-    services = EcsServices(endpoint, endpoint)
+    services = EcsServices(Client(endpoint), Client(endpoint))
     services.run(PLACE.stable, NEW)
 
     found = services.of(PLACE.stable)
@@ -117,7 +117,7 @@ def test_a_service_in_the_middle_of_a_change_runs_two_versions_and_is_not_settle
 
 def test_another_image_is_registered_in_the_serving_container_only() -> None:
     endpoint = Endpoint()
-    EcsServices(endpoint, endpoint).register(PLACE, "chat@sha256:9")
+    EcsServices(Client(endpoint), Client(endpoint)).register(PLACE, "chat@sha256:9")
 
     assert [c["image"] for c in endpoint.registered["containerDefinitions"]] == ["chat@sha256:9", "side:1"]
     # What RegisterTaskDefinition refuses is left out, and the family of what the file declares is left alone.
@@ -127,7 +127,7 @@ def test_another_image_is_registered_in_the_serving_container_only() -> None:
 
 def test_nodes_are_asked_for_once_and_a_failed_launch_is_quoted() -> None:
     endpoint = Endpoint()
-    group = ScalingGroup(endpoint)
+    group = ScalingGroup(Client(endpoint))
     group.ask_for(PLACE.candidate, 0)
     assert endpoint.halves["candidate"].asked == 0
 
