@@ -109,8 +109,8 @@ def _print(report: dict[str, Any], as_json: bool, *, with_history: bool = True) 
     state = report["outcome"] or f"{report['phase']}, {report['step']} %" + (", paused" if report["is_paused"] else "")
     lines = [
         f"{report['fleet']}  rollout {report['rollout_id']}: {state}",
-        f"  stable     {weights['stable']:>3} %  {healthy['stable']} healthy targets",
-        f"  candidate  {weights['candidate']:>3} %  {healthy['candidate']} healthy targets",
+        f"  stable     {weights['stable']:>3} %  healthy targets: {healthy['stable']}",
+        f"  candidate  {weights['candidate']:>3} %  healthy targets: {healthy['candidate']}",
         f"  serves     {', '.join(each.rpartition('/')[2] for each in report['serves']) or 'nothing'}",
     ]
     lines += [f"  why        {report['reason']}"] if report["reason"] else []

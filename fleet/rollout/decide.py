@@ -7,7 +7,7 @@ from typing import Final
 
 from fleet.rollout.facts import Facts, Side, p99_in_common
 from fleet.rollout.gates import Verdict, judge
-from fleet.rollout.record import Outcome, Phase, Rollout, wanted
+from fleet.rollout.record import Outcome, Phase, Rollout, short, wanted
 
 
 def decide(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
@@ -51,7 +51,7 @@ def _artifact(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
 
 def _prepare(rollout: Rollout, now: datetime, step: int, said: str) -> Rollout:
     nodes = rollout.plan.nodes_at(step, rollout.nodes)
-    text = f"{said}; preparing {nodes} nodes for {rollout.plan.steps[step]} %"
+    text = f"{said}; nodes that the candidate needs for {rollout.plan.steps[step]} %: {nodes}"
     return rollout.enter(Phase.PREPARING, now, text, step=step)
 
 
@@ -65,7 +65,7 @@ def _preparing(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
     if _runs(side, rollout.new_version, needed):
         if _is_paused(rollout):
             return _paused(rollout, now)
-        said = f"{side.healthy} healthy targets; {rollout.percent} % of the requests go to the candidate"
+        said = f"healthy targets: {side.healthy}; {rollout.percent} % of the requests go to the candidate"
         return rollout.enter(Phase.BAKING, now, said)
     lacks = f"{side.healthy} of {needed} targets of the candidate are healthy"
     lacks += "" if side.versions <= {rollout.new_version} and side.is_settled else "; another version runs there still"
@@ -129,8 +129,7 @@ def _restoring(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
 
 def _or_hold(rollout: Rollout, facts: Facts, now: datetime, text: str) -> Rollout:
     """Wait for the stable side; when that has lasted too long, end with all requests on the candidate."""
-    runs = ", ".join(version.rpartition("/")[2] for version in sorted(facts.stable.versions)) or "nothing"
-    state = f"it runs {runs}, and {facts.stable.healthy} targets are healthy where {_enough(rollout)} are needed"
+    state = f"it runs {_names(facts.stable)}, and {facts.stable.healthy} targets are healthy where {_enough(rollout)} are needed"
     if _minutes(rollout, now) < rollout.plan.promotion_minutes or _foreign_weights(rollout, facts):
         return rollout.wait(state)
     reason = f"{text} within {rollout.plan.promotion_minutes:g} minutes: {state}"
@@ -152,11 +151,10 @@ def _to_the_end(rollout: Rollout, facts: Facts, now: datetime, version: str, out
     if foreign:
         return rollout.wait(foreign)
     if facts.stable.versions != {version}:
-        seen = ", ".join(sorted(facts.stable.versions)) or "nothing"
-        return rollout.wait(f"the stable side runs {seen} and not {version}")
+        return rollout.wait(f"the stable side runs {_names(facts.stable)} and not {short(version)}")
     if now - rollout.since < timedelta(seconds=rollout.plan.drain_seconds):
         return rollout.wait("the candidate answers what it was asked before")
-    ended = rollout.enter(Phase.ENDED, now, f"{outcome}: all requests go to {version} on the stable side")
+    ended = rollout.enter(Phase.ENDED, now, f"{outcome}: all requests go to {short(version)} on the stable side")
     return replace(ended, outcome=outcome)
 
 
@@ -167,6 +165,10 @@ def _runs(side: Side, version: str, targets: int) -> bool:
 def _enough(rollout: Rollout) -> int:
     # A node that is lost meanwhile must not keep an endpoint on two sides: one in four may be missing.
     return max(1, -(-rollout.nodes * 3 // 4))
+
+
+def _names(side: Side) -> str:
+    return ", ".join(map(short, sorted(side.versions))) or "nothing"
 
 
 def _is_paused(rollout: Rollout) -> bool:

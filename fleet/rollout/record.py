@@ -125,9 +125,14 @@ class Wanted:
 
 def begin(rollout: Rollout) -> Rollout:
     """A new rollout, at its first phase."""
-    text = f"rollout of {rollout.new_version} in place of {rollout.old_version}"
+    text = f"rollout of {short(rollout.new_version)} in place of {short(rollout.old_version)}"
     by = f", asked for by {rollout.started_by}" if rollout.started_by else ""
     return rollout.enter(Phase.ARTIFACT, rollout.started_at, text + by)
+
+
+def short(version: str) -> str:
+    """A task definition as people call it: ``chat:8``."""
+    return version.rpartition("/")[2]
 
 
 def wanted(rollout: Rollout) -> Wanted:

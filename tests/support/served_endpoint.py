@@ -187,22 +187,21 @@ class Proxy:
         datums: list[dict[str, Any]] = []
         for name, side in self._sides():
             found, self._measured[name] = self._measured[name], []
-            if found:
-                errors = sum(status >= 500 for status, _ in found)
-                times = Counter(seconds for _, seconds in found)
-                for metric, values, counts, unit in (
-                    (load_balancer.REQUEST_COUNT, [1.0], [len(found)], "Count"),
-                    (load_balancer.TARGET_5XX, [1.0], [errors], "Count"),
-                    (load_balancer.TARGET_RESPONSE_TIME, list(times), list(times.values()), "Seconds"),
-                ):
-                    if counts != [0]:
-                        dimensions = dict(side.names.dimensions(metric))
-                        datums.append(
-                            {"name": metric, "timestamp": time.time(), "dimensions": dimensions, "unit": unit,
-                             "values": values, "counts": counts}
-                        )  # fmt: skip
-        if datums:
-            self._control.put_service_metrics(self._region, load_balancer.NAMESPACE, datums)
+            errors = sum(status >= 500 for status, _ in found)
+            times = Counter(seconds for _, seconds in found)
+            for metric, values, counts, unit in (
+                (load_balancer.HEALTHY_HOST_COUNT, [float(len(self._targets[name]))], [1], "Count"),
+                (load_balancer.REQUEST_COUNT, [1.0], [len(found)], "Count"),
+                (load_balancer.TARGET_5XX, [1.0], [errors], "Count"),
+                (load_balancer.TARGET_RESPONSE_TIME, list(times), list(times.values()), "Seconds"),
+            ):
+                if any(counts):
+                    dimensions = dict(side.names.dimensions(metric))
+                    datums.append(
+                        {"name": metric, "timestamp": time.time(), "dimensions": dimensions, "unit": unit,
+                         "values": values, "counts": counts}
+                    )  # fmt: skip
+        self._control.put_service_metrics(self._region, load_balancer.NAMESPACE, datums)
 
     def _sides(self) -> tuple[tuple[str, SidePlace], tuple[str, SidePlace]]:
         return ("stable", self._place.stable), ("candidate", self._place.candidate)

@@ -61,7 +61,7 @@ def test_it_shows_shares_health_and_what_really_serves(monkeypatch: pytest.Monke
     answer = run(monkeypatch, Lambda(REPORT), "status", "prod", "inf2-chat")
 
     assert "rollout r1: baking, 25 %" in answer.stdout
-    assert "candidate   25 %  1 healthy targets" in answer.stdout
+    assert "candidate   25 %  healthy targets: 1" in answer.stdout
     assert "serves     chat:7" in answer.stdout
     assert "waits for  baked 3.0 of 10 minutes" in answer.stdout
 

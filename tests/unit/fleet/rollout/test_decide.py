@@ -20,6 +20,7 @@ from fleet.rollout import (
     resume,
     wanted,
 )
+from fleet.rollout.report import look_again
 from tests.support.rollout_world import NEW, OLD, START
 from tests.unit.fleet.rollout.test_gates import facts, minutes, rollout
 
@@ -153,3 +154,10 @@ def test_an_abort_goes_back_from_wherever_it_is() -> None:
         abort(rollout(phase=Phase.RETURNING), "ann", LATER)
     with pytest.raises(RefusedError, match="has ended"):
         abort(rollout(phase=Phase.ENDED, outcome=Outcome.DONE), "ann", LATER)
+
+
+def test_looks_are_rarer_while_nothing_is_judged() -> None:
+    # Ninety minutes of each share's nodes, and half a day of pause, within the events of one execution.
+    assert look_again(rollout()) == 30
+    assert look_again(rollout(phase=Phase.PREPARING)) == 60
+    assert look_again(pause(rollout(), "ann", START)) == 120
