@@ -129,7 +129,8 @@ def _restoring(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
 
 def _or_hold(rollout: Rollout, facts: Facts, now: datetime, text: str) -> Rollout:
     """Wait for the stable side; when that has lasted too long, end with all requests on the candidate."""
-    state = f"it runs {_names(facts.stable)}, and {facts.stable.healthy} targets are healthy where {_enough(rollout)} are needed"
+    healthy, needed = facts.stable.healthy, _enough(rollout)
+    state = f"it runs {_names(facts.stable)}, and {healthy} targets are healthy where {needed} are needed"
     if _minutes(rollout, now) < rollout.plan.promotion_minutes or _foreign_weights(rollout, facts):
         return rollout.wait(state)
     reason = f"{text} within {rollout.plan.promotion_minutes:g} minutes: {state}"
