@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from environments import markets, model
+from environments import markets, model, rollouts
 from fleet.diagnostics import Diagnostic, refuse
 from fleet.fleet_spec import MarketKind, Purpose
 
@@ -23,8 +23,8 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "capacity-block": markets.CapacityBlock,
     "alarms": model.FleetAlarms,
     "endpoint": model.Endpoint,
-    "rollout": model.Rollout,
-    "gates": model.RolloutGates,
+    "rollout": rollouts.Rollout,
+    "gates": rollouts.RolloutGates,
     "paging": model.Paging,
     "monitoring": model.Monitoring,
     "prometheus": model.Prometheus,

@@ -148,6 +148,7 @@ class Proxy:
         self._turn = Counter[str]()
         self._measured: dict[str, list[tuple[int, float]]] = {"stable": [], "candidate": []}
         self.counted = Counted()
+        self._has_served = False
         self.look()
 
     def look(self) -> None:
@@ -184,6 +185,10 @@ class Proxy:
 
     def publish(self) -> None:
         """What CloudWatch is told of the requests since the last time."""
+        self._has_served = self._has_served or len(self._targets["stable"]) == STABLE_NODES
+        if not self._has_served:
+            # A minute in which it comes up is no minute without a healthy target: the alarm is as in an endpoint of old.
+            return
         datums: list[dict[str, Any]] = []
         for name, side in self._sides():
             found, self._measured[name] = self._measured[name], []
