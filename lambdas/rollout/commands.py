@@ -20,6 +20,7 @@ from fleet.rollout.report import report
 from lambdas.rollout.ports import ConflictError, Record, World
 
 _DIGEST: Final = re.compile(r".+@sha256:[0-9a-f]{64}")
+_TRIES: Final = 5
 _BUSY: Final = "it changed at this very moment; look at it and try again"
 
 
@@ -53,16 +54,28 @@ def run(command: Command, world: World, place: RolloutPlace, now: datetime) -> d
     try:
         if command.action is Action.START:
             return _told(world, place, _start(command, world, place, now), now)
-        record = world.store.read(place.fleet)
-        if record is None:
-            return {"refused": f"fleet {place.fleet} has had no rollout"}
-        if command.action is not Action.STATUS:
-            record = _change(command, world, record, now)
-        return _told(world, place, record, now)
+        return _told(world, place, _newest(command, world, place, now), now)
     except RefusedError as error:
         return {"refused": str(error)}
     except ConflictError:
         return {"refused": _BUSY}
+
+
+def _newest(command: Command, world: World, place: RolloutPlace, now: datetime) -> Record:
+    """The record, after what the command changes of it."""
+    for last in (*[False] * _TRIES, True):
+        record = world.store.read(place.fleet)
+        if record is None:
+            raise RefusedError(f"fleet {place.fleet} has had no rollout")
+        if command.action is Action.STATUS:
+            break
+        try:
+            return _change(command, world, record, now)
+        except ConflictError:
+            # A look was just being stored: who wants back must not have to ask twice.
+            if last:
+                raise
+    return record
 
 
 def _start(command: Command, world: World, place: RolloutPlace, now: datetime) -> Record:

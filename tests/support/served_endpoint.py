@@ -187,7 +187,7 @@ class Proxy:
         """What CloudWatch is told of the requests since the last time."""
         self._has_served = self._has_served or len(self._targets["stable"]) == STABLE_NODES
         if not self._has_served:
-            # A minute in which it comes up is no minute without a healthy target: the alarm is as in an endpoint of old.
+            # The minute in which it comes up is none without a healthy target, for the alarm that looks at that.
             return
         datums: list[dict[str, Any]] = []
         for name, side in self._sides():

@@ -150,3 +150,20 @@ def test_an_event_that_is_no_command_is_refused_with_the_field() -> None:
 
     assert "fleet: " in answer["refused"]
     assert "rollout: Extra inputs" in answer["refused"]
+
+
+def test_an_abort_that_meets_a_look_being_stored_is_tried_again() -> None:
+    endpoint = Endpoint()
+    to_baking(endpoint)
+    looks = iter([True, True])
+
+    def look_meanwhile(call: str) -> None:
+        # Between the command's reading and its writing, twice.
+        if call == "put_item" and next(looks, False):
+            item = endpoint.items["chat"]
+            item["version"] = {"N": str(int(item["version"]["N"]) + 1)}
+
+    endpoint.disturb = look_meanwhile
+    assert "refused" not in ask(endpoint, Action.ABORT)
+    endpoint.disturb = lambda _call: None
+    assert look(endpoint)["weights"] == {"stable": 100, "candidate": 0}
