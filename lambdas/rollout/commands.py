@@ -63,19 +63,20 @@ def run(command: Command, world: World, place: RolloutPlace, now: datetime) -> d
 
 def _newest(command: Command, world: World, place: RolloutPlace, now: datetime) -> Record:
     """The record, after what the command changes of it."""
-    for last in (*[False] * _TRIES, True):
+    tries = 0
+    while True:
         record = world.store.read(place.fleet)
         if record is None:
             raise RefusedError(f"fleet {place.fleet} has had no rollout")
         if command.action is Action.STATUS:
-            break
+            return record
         try:
             return _change(command, world, record, now)
         except ConflictError:
             # A look was just being stored: who wants back must not have to ask twice.
-            if last:
+            tries += 1
+            if tries == _TRIES:
                 raise
-    return record
 
 
 def _start(command: Command, world: World, place: RolloutPlace, now: datetime) -> Record:
