@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet.metric_statistics import Datum
-from local.emulator.cloudwatch.metric_store import MetricStore, SeriesKey
+from fleet.alarm_evaluation import SeriesKey
+from fleet.alarm_evaluation.statistics import Datum
+from local.emulator.cloudwatch.metric_store import MetricStore
 
 
 def store(metrics: MetricStore, namespace: str, datums: Sequence[Mapping[str, Any]]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from fleet.alarm_evaluation import COMPARISONS, TreatMissing
-from fleet.composite_rules import Rule, RuleError, parse_rule
+from fleet.alarm_evaluation.composite_rules import Rule, RuleError, parse_rule
 from local.emulator.cloudwatch.errors import invalid, missing, validation
 from local.emulator.cloudwatch.metric_data import check_period, check_statistic, evaluate_queries
 from local.emulator.cloudwatch.metric_store import MetricStore

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fleet.alarm_evaluation import State
-from fleet.composite_rules import Rule
+from fleet.alarm_evaluation.composite_rules import Rule
 from local.emulator.cloudwatch.alarm_requests import check_composite_alarm, check_metric_alarm
 from local.emulator.cloudwatch.errors import ApiError, validation
 

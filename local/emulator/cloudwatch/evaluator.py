@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from fleet.alarm_evaluation import State, Verdict, evaluate, evaluation_range
+from fleet.alarm_evaluation import State, Verdict
+from fleet.alarm_evaluation.metric_alarms import judge, window
 from local.emulator.cloudwatch.alarms import Alarm, AlarmStore, Transition
-from local.emulator.cloudwatch.metric_data import common_period, evaluate_queries
+from local.emulator.cloudwatch.definitions import metric_alarm
 from local.emulator.cloudwatch.metric_store import MetricStore
 
 Act = Callable[[Alarm, Transition], None]
@@ -69,30 +70,5 @@ def timestamp(seconds: float) -> str:
 
 
 def _verdict(alarm: Alarm, metrics: MetricStore, now: float) -> Verdict:
-    settings = alarm.settings
-    queries = settings.get("Metrics") or [_as_query(settings)]
-    period = common_period(queries)
-    periods = int(settings["EvaluationPeriods"])
-    end = int(now // period * period)
-    times = range(end - evaluation_range(periods) * period, end, period)
-    value = evaluate_queries(metrics, queries, times.start, end)[_returned(queries)]
-    series = value if isinstance(value, dict) else {}
-    return evaluate(
-        [series.get(time) for time in times],
-        comparison=settings["ComparisonOperator"],
-        threshold=float(settings["Threshold"]),
-        evaluation_periods=periods,
-        datapoints_to_alarm=settings.get("DatapointsToAlarm"),
-        treat_missing=settings.get("TreatMissingData", "missing"),
-        previous_state=alarm.state,
-    )
-
-
-def _as_query(settings: Mapping[str, Any]) -> dict[str, Any]:
-    metric = {key: settings[key] for key in ("Namespace", "MetricName", "Dimensions") if settings.get(key)}
-    stat = {"Metric": metric, "Period": settings["Period"], "Unit": settings.get("Unit")}
-    return {"Id": "m1", "MetricStat": {**stat, "Stat": settings.get("Statistic") or settings["ExtendedStatistic"]}}
-
-
-def _returned(queries: Sequence[Mapping[str, Any]]) -> str:
-    return next(str(query["Id"]) for query in queries if query.get("ReturnData", True))
+    definition = metric_alarm(alarm.settings)
+    return judge(definition, metrics, window(definition, metrics, now), alarm.state)

@@ -1,92 +1,57 @@
 """Answers about metrics: GetMetricData, GetMetricStatistics, ListMetrics, and the series of an alarm's queries."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet.metric_statistics import is_statistic
+from fleet.alarm_evaluation import SeriesKey
+from fleet.alarm_evaluation.metric_math import queries as evaluation
+from fleet.alarm_evaluation.metric_math.functions import Labelled, Value
+from fleet.alarm_evaluation.metric_math.queries import MetricStat, Query
+from fleet.alarm_evaluation.metric_math.syntax import MathError
+from fleet.alarm_evaluation.statistics import is_statistic
 from local.emulator.cloudwatch.errors import invalid, missing, validation
-from local.emulator.cloudwatch.math_functions import Grid, Labelled, Series, Value
-from local.emulator.cloudwatch.metric_math import (
-    Array,
-    Call,
-    MathError,
-    Negation,
-    Node,
-    Operation,
-    Reference,
-    parse,
-)
-from local.emulator.cloudwatch.metric_store import MetricStore, SeriesKey
+from local.emulator.cloudwatch.metric_store import MetricStore
 from local.emulator.cloudwatch.search import search
 
-Query = Mapping[str, Any]
 
+def evaluate_queries(
+    store: MetricStore, queries: Sequence[Mapping[str, Any]], start: int, end: int
+) -> dict[str, Value]:
+    """Each query's value by Id.
 
-def evaluate_queries(store: MetricStore, queries: Sequence[Query], start: float, end: float) -> dict[str, Value]:
-    """Each query's value by Id: metrics first, then expressions in the order of what they refer to.
-
-    Raises ``ApiError`` for an expression that cannot be parsed, or that refers to itself or to nothing.
+    Raises:
+        ApiError: a statistic or period is refused, or an expression cannot be parsed or refers to nothing.
     """
-    raw = tuple(query["Id"] for query in queries if query.get("MetricStat"))
-    values: dict[str, Value] = {
-        query["Id"]: _metric(store, query["MetricStat"], start, end) for query in queries if query["Id"] in raw
-    }
-    period = common_period(queries)
-    times = tuple(range(int(start // period * period), int(end), period))
-    grid = Grid(times, period, values, raw, lambda text, name: search(store, (text, name), start, end, period))
-    waiting = [query for query in queries if query.get("Expression")]
-    while waiting:
-        ready = [query for query in waiting if _references(query) <= values.keys()]
-        if not ready:
-            raise validation(f"Expression of {waiting[0]['Id']!r} refers to a query that does not exist, or to itself")
-        for query in ready:
-            values[query["Id"]] = _expression(query, grid)
-            waiting.remove(query)
-    return values
+
+    def searched(text: str, name: str, start: int, end: int, period: int) -> list[Labelled]:
+        return search(store, (text, name), start, end, period)
+
+    try:
+        return evaluation.evaluate_queries(store, parsed_queries(queries), start, end, searched)
+    except MathError as error:
+        raise validation(f"Error in metric math: {error}") from error
 
 
-def _metric(store: MetricStore, stat: Mapping[str, Any], start: float, end: float) -> Series:
+def parsed_queries(queries: Sequence[Mapping[str, Any]]) -> tuple[Query, ...]:
+    """The API's MetricDataQuery list; raises ``ApiError`` for a statistic or a period that is not served."""
+    return tuple(
+        Query(
+            id=query["Id"],
+            asks=_metric_stat(query["MetricStat"]) if query.get("MetricStat") else query["Expression"],
+            returns=query.get("ReturnData", True),
+            period=query.get("Period"),
+        )
+        for query in queries
+    )
+
+
+def _metric_stat(stat: Mapping[str, Any]) -> MetricStat:
     metric, name, period = stat["Metric"], stat.get("Stat", "Average"), int(stat.get("Period", 60))
     check_statistic(name)
     check_period(period)
     key = SeriesKey.of(metric.get("Namespace", ""), metric.get("MetricName", ""), metric.get("Dimensions") or [])
-    return store.values(key, name, start, end, period, stat.get("Unit"))
-
-
-def _expression(query: Query, grid: Grid) -> Value:
-    try:
-        return grid.evaluate(parse(query["Expression"]))
-    except MathError as error:
-        raise validation(f"Error in expression {query['Id']!r}: {error}") from error
-
-
-def _references(query: Query) -> set[str]:
-    names: set[str] = set()
-    try:
-        _collect(parse(query["Expression"]), names)
-    except MathError as error:
-        raise validation(f"Error in expression {query['Id']!r}: {error}") from error
-    return names
-
-
-def _collect(node: Node, names: set[str]) -> None:
-    match node:
-        case Reference(name):
-            names |= {name} - {"REPEAT", "LINEAR"}
-        case Negation(operand):
-            _collect(operand, names)
-        case Operation(_, left, right):
-            _collect(left, names)
-            _collect(right, names)
-        case Call(_, children) | Array(children):
-            for child in children:
-                _collect(child, names)
-
-
-def common_period(queries: Sequence[Query]) -> int:
-    """The period that expressions are evaluated at, in seconds: the longest that any of the queries has."""
-    periods = [int(query["MetricStat"].get("Period", 60)) for query in queries if query.get("MetricStat")]
-    return max(periods + [int(query["Period"]) for query in queries if query.get("Period")], default=60)
+    return MetricStat(key, name, period, stat.get("Unit"))
 
 
 def check_statistic(name: str) -> None:
@@ -110,7 +75,8 @@ def get_metric_data(store: MetricStore, request: Mapping[str, Any]) -> dict[str,
     if start >= end:
         raise validation("The parameter StartTime must be less than the parameter EndTime.")
     ascending = request.get("ScanBy") == "TimestampAscending"
-    values = evaluate_queries(store, queries, start, end)
+    period = evaluation.common_period(parsed_queries(queries))
+    values = evaluate_queries(store, queries, int(start // period * period), math.ceil(end))
     results: list[dict[str, Any]] = []
     for query in queries:
         if query.get("ReturnData", True):
@@ -118,7 +84,7 @@ def get_metric_data(store: MetricStore, request: Mapping[str, Any]) -> dict[str,
     return {"MetricDataResults": results, "Messages": []}
 
 
-def _results(query: Query, value: Value, ascending: bool, end: float) -> list[dict[str, Any]]:
+def _results(query: Mapping[str, Any], value: Value, ascending: bool, end: float) -> list[dict[str, Any]]:
     label = query.get("Label") or _label(query)
     labelled: list[Labelled]
     if isinstance(value, list):
@@ -139,7 +105,7 @@ def _results(query: Query, value: Value, ascending: bool, end: float) -> list[di
     ]
 
 
-def _label(query: Query) -> str:
+def _label(query: Mapping[str, Any]) -> str:
     if query.get("MetricStat"):
         return str(query["MetricStat"]["Metric"].get("MetricName", query["Id"]))
     return str(query["Id"])
@@ -150,7 +116,7 @@ def get_metric_statistics(store: MetricStore, request: Mapping[str, Any]) -> dic
     period = int(request["Period"])
     check_period(period)
     key = SeriesKey.of(request["Namespace"], request["MetricName"], request.get("Dimensions") or [])
-    start, end = float(request["StartTime"]), float(request["EndTime"])
+    start, end = int(float(request["StartTime"]) // period * period), math.ceil(float(request["EndTime"]))
     points: dict[int, dict[str, Any]] = {}
     for name in [*request.get("Statistics", []), *request.get("ExtendedStatistics", [])]:
         check_statistic(name)

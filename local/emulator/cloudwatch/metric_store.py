@@ -1,31 +1,15 @@
 """Every metric's datums as they were published: one series per exact set of dimensions, one slot per minute."""
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from fleet.metric_statistics import Datum, statistic
+from fleet.alarm_evaluation import SeriesKey
+from fleet.alarm_evaluation.statistics import Datum
+from fleet.alarm_evaluation.statistics import statistic as statistic_of
 
 MINUTE: Final = 60
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesKey:
-    """A metric's identity: CloudWatch treats every different set of dimensions as another metric."""
-
-    namespace: str
-    name: str
-    dimensions: frozenset[tuple[str, str]]
-
-    @classmethod
-    def of(cls, namespace: str, name: str, dimensions: Iterable[Mapping[str, str]]) -> "SeriesKey":
-        """From the API's list of ``{"Name", "Value"}``."""
-        return cls(namespace, name, frozenset((each["Name"], each["Value"]) for each in dimensions))
-
-    def dimension_list(self) -> list[dict[str, str]]:
-        """The API's list of dimensions, in a stable order."""
-        return [{"Name": name, "Value": value} for name, value in sorted(self.dimensions)]
 
 
 @dataclass(slots=True)
@@ -54,16 +38,15 @@ class MetricStore:
             return list(self._series)
 
     def values(
-        self, key: SeriesKey, name: str, start: float, end: float, period: int, unit: str | None = None
+        self, key: SeriesKey, statistic: str, start: int, end: int, period: int, unit: str | None = None
     ) -> dict[int, float]:
-        """The statistic ``name`` per period of ``[start, end)``, aligned to the period; no data, no entry."""
+        """The statistic per period of ``[start, end)``, the first of which begins at ``start``; no data, no entry."""
         series = self._series.get(key)
         if series is None:
             return {}
         found: dict[int, float] = {}
-        first = int(start // period * period)
-        for begin in range(first, _ceil(end), period):
-            value = statistic(self._datums(series, begin, min(begin + period, _ceil(end)), unit), name)
+        for begin in range(start, end, period):
+            value = statistic_of(self._datums(series, begin, min(begin + period, end), unit), statistic)
             if value is not None:
                 found[begin] = value
         return found
@@ -75,8 +58,3 @@ class MetricStore:
             for stored_unit, datum in series.minutes.get(minute, ())
             if unit is None or unit == stored_unit
         ]
-
-
-def _ceil(seconds: float) -> int:
-    whole = int(seconds)
-    return whole if whole == seconds else whole + 1

@@ -7,9 +7,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from fleet.metric_statistics import Datum
+from fleet.alarm_evaluation import SeriesKey
+from fleet.alarm_evaluation.statistics import Datum
 from local.emulator.cloudwatch.errors import ApiError, invalid, missing
-from local.emulator.cloudwatch.metric_store import MetricStore, SeriesKey
+from local.emulator.cloudwatch.metric_store import MetricStore
 
 MAX_DATUMS: Final = 1000
 MAX_VALUES: Final = 150

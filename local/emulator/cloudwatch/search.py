@@ -6,15 +6,16 @@ Source: "CloudWatch search expression syntax". Served: one schema with exact dim
 
 import re
 
-from local.emulator.cloudwatch.math_functions import Labelled
-from local.emulator.cloudwatch.metric_math import MathError
-from local.emulator.cloudwatch.metric_store import MetricStore, SeriesKey
+from fleet.alarm_evaluation import SeriesKey
+from fleet.alarm_evaluation.metric_math.functions import Labelled
+from fleet.alarm_evaluation.metric_math.syntax import MathError
+from local.emulator.cloudwatch.metric_store import MetricStore
 
 _SCHEMA = re.compile(r"^\s*\{([^}]*)\}\s*(.*)$", re.DOTALL)
 _TERM = re.compile(r'\s*(?:([\w/]+)\s*=\s*)?(?:"([^"]*)"|([^\s"=()]+))')
 
 
-def search(store: MetricStore, arguments: tuple[str, str], start: float, end: float, period: int) -> list[Labelled]:
+def search(store: MetricStore, arguments: tuple[str, str], start: int, end: int, period: int) -> list[Labelled]:
     """The matching series that have data in ``[start, end)``, each with a label, in the order of the labels."""
     expression, statistic = arguments
     match = _SCHEMA.match(expression)

@@ -10,9 +10,9 @@ import ministack.app
 from ministack.core.responses import request_scope
 from ministack.services import cloudwatch, cloudwatch_logs, sns
 
-from fleet.metric_statistics import Datum
+from fleet.alarm_evaluation import SeriesKey
+from fleet.alarm_evaluation.statistics import Datum
 from local.emulator.cloudwatch.endpoint import endpoint
-from local.emulator.cloudwatch.metric_store import SeriesKey
 from local.emulator.cloudwatch.service import CloudWatch, Publish
 from local.emulator.logs.emf import metrics_of_event
 from local.emulator.logs.service import start_query

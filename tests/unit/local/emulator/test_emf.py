@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from fleet.metric_statistics import statistic
+from fleet.alarm_evaluation.statistics import statistic
 from local.emulator.logs.emf import Measured, metrics_of_event
 
 

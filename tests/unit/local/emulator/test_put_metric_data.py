@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from fleet.alarm_evaluation import SeriesKey
 from local.emulator.cloudwatch.errors import ApiError
-from local.emulator.cloudwatch.metric_store import MetricStore, SeriesKey
+from local.emulator.cloudwatch.metric_store import MetricStore
 from local.emulator.cloudwatch.put_metric_data import put_metric_data
 
 NOW = 1_790_000_000.0
@@ -66,17 +67,19 @@ def test_a_series_is_its_exact_set_of_dimensions() -> None:
     fleet = SeriesKey.of("NeuronFleet", "M", list(reversed(FLEET)))
     part = SeriesKey.of("NeuronFleet", "M", FLEET[:1])
 
-    assert list(store.values(fleet, "Maximum", NOW - 60, NOW + 60, 60).values()) == [1.0]
-    assert store.values(part, "Maximum", NOW - 60, NOW + 60, 60) == {}
+    minute = int(NOW // 60 * 60)
+    assert store.values(fleet, "Maximum", minute - 60, minute + 60, 60) == {minute: 1.0}
+    assert store.values(part, "Maximum", minute - 60, minute + 60, 60) == {}
 
 
-def test_periods_are_aligned_and_the_end_is_not_part_of_the_range() -> None:
+def test_periods_begin_at_the_start_and_the_end_is_not_part_of_the_range() -> None:
     store = MetricStore()
-    base = NOW // 300 * 300
+    base = int(NOW // 300 * 300)
     for minute, value in enumerate((1.0, 2.0, 3.0, 4.0, 5.0, 6.0)):
         _put(store, Value=value, Timestamp=base + 60 * minute + 59)
     key = SeriesKey.of("NeuronFleet", "M", FLEET)
 
-    assert store.values(key, "Sum", base, base + 300, 300) == {int(base): 15.0}
-    assert store.values(key, "Sum", base + 60, base + 120, 60) == {int(base) + 60: 2.0}
-    assert store.values(key, "Sum", base, base + 120, 300) == {int(base): 3.0}
+    assert store.values(key, "Sum", base, base + 300, 300) == {base: 15.0}
+    assert store.values(key, "Sum", base + 60, base + 120, 60) == {base + 60: 2.0}
+    assert store.values(key, "Sum", base + 60, base + 360, 300) == {base + 60: 20.0}
+    assert store.values(key, "Sum", base, base + 120, 300) == {base: 3.0}

@@ -3,7 +3,7 @@
 import pytest
 
 from fleet.alarm_evaluation import State
-from fleet.composite_rules import RuleError, parse_rule
+from fleet.alarm_evaluation.composite_rules import RuleError, parse_rule
 
 STATES = {"low": State.ALARM, "waste": State.ALARM, "fault": State.OK, "new": State.INSUFFICIENT_DATA}
 

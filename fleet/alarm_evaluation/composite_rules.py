@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fleet.alarm_evaluation import State
+from fleet.alarm_evaluation.states import State
 
 _TOKEN = re.compile(r'\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<mark>[()])|(?P<word>[^\s()"]+))')
 _NAME_IN_ARN = re.compile(r"^arn:[^:]+:cloudwatch:[^:]*:[^:]*:alarm:(.+)$")

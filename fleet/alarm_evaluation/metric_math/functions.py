@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from local.emulator.cloudwatch import metric_math as syntax
-from local.emulator.cloudwatch.metric_math import MathError
+from fleet.alarm_evaluation.metric_math import syntax
+from fleet.alarm_evaluation.metric_math.syntax import MathError
+from fleet.alarm_evaluation.series import Series
 
-Series = dict[int, float]
 Labelled = tuple[str, Series]
 Value = float | Series | list[Labelled]
 

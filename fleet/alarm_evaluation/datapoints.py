@@ -10,17 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from fleet.alarm_evaluation.states import State, Verdict
+
 # The guide's examples retrieve 5 datapoints for 3 evaluation periods and say that the number varies with the period;
 # two more than asked for is the one figure it documents.
 EXTRA_PERIODS: Final = 2
-
-
-class State(StrEnum):
-    """An alarm's state, spelt as CloudWatch does."""
-
-    OK = "OK"
-    ALARM = "ALARM"
-    INSUFFICIENT_DATA = "INSUFFICIENT_DATA"
 
 
 class TreatMissing(StrEnum):
@@ -38,14 +32,6 @@ COMPARISONS: Final[Mapping[str, tuple[Callable[[float, float], bool], str]]] = {
     "LessThanThreshold": (operator.lt, "less than"),
     "LessThanOrEqualToThreshold": (operator.le, "less than or equal to"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The state an alarm is in after an evaluation, and why, in CloudWatch's words."""
-
-    state: State
-    reason: str
 
 
 def evaluation_range(evaluation_periods: int) -> int:

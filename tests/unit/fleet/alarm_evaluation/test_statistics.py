@@ -2,7 +2,7 @@
 
 import pytest
 
-from fleet.metric_statistics import Datum, is_statistic, statistic
+from fleet.alarm_evaluation.statistics import Datum, is_statistic, statistic
 
 SET = Datum(sample_count=4, total=200, minimum=20, maximum=80)
 

@@ -1,4 +1,4 @@
-"""The grammar of metric math expressions: text to a tree of nodes, which ``math_functions`` evaluates.
+"""The grammar of metric math expressions: text to a tree of nodes, which ``functions`` evaluates.
 
 Source: "Using math expressions with CloudWatch metrics" in the CloudWatch User Guide.
 """
@@ -19,6 +19,10 @@ _LEVELS: Final = (
     {"*": "*", "/": "/"},
     {"^": "^"},
 )
+
+
+# Words that stand where an Id could: how to fill, by what to sort.
+KEYWORDS: Final = frozenset({"REPEAT", "LINEAR", "AVG", "MIN", "MAX", "SUM", "ASC", "DESC"})
 
 
 class MathError(ValueError):
@@ -86,6 +90,21 @@ def parse(expression: str) -> Node:
     node = parser.binary(0)
     parser.expect_end()
     return node
+
+
+def references(node: Node) -> frozenset[str]:
+    """The Ids, and the keywords, that an expression names."""
+    match node:
+        case Reference(name):
+            return frozenset({name})
+        case Negation(operand):
+            return references(operand)
+        case Operation(_, left, right):
+            return references(left) | references(right)
+        case Call(_, children) | Array(children):
+            return frozenset[str]().union(*(references(child) for child in children))
+        case _:
+            return frozenset()
 
 
 class _Parser:

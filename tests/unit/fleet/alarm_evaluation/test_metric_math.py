@@ -2,8 +2,8 @@
 
 import pytest
 
-from local.emulator.cloudwatch.math_functions import Grid, Value
-from local.emulator.cloudwatch.metric_math import MathError, parse
+from fleet.alarm_evaluation.metric_math.functions import Grid, Value
+from fleet.alarm_evaluation.metric_math.syntax import MathError, parse
 
 METRICS: dict[str, Value] = {
     "m1": {0: 10.0, 60: 20.0, 180: 40.0},

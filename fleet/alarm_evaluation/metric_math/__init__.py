@@ -1,0 +1,1 @@
+"""Metric math: the syntax of an expression, the functions, and the queries of one request together."""
