@@ -1,6 +1,7 @@
 """The rule language of composite alarms: ``ALARM("a") AND NOT (OK(b) OR FALSE)``, parsed once and evaluated on states.
 
-Source: PutCompositeAlarm, parameter AlarmRule. NOT binds tightest, then AND, then OR.
+Sources: PutCompositeAlarm, parameter AlarmRule; ``AT_LEAST(60%, NOT OK, (a, b, c))`` as aws-cdk-lib 2.275.0 renders it.
+NOT binds tightest, then AND, then OR.
 """
 
 import re
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from fleet.alarm_evaluation.states import State
 
 _TOKEN = re.compile(r'\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<mark>[()])|(?P<word>[^\s()"]+))')
+_AT_LEAST = re.compile(r"\s*\(\s*(\d+)(%?)\s*,\s*(NOT\s+)?(ALARM|OK|INSUFFICIENT_DATA)\s*,\s*\(")
+_OPERAND = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^\s()",]+)\s*(,|\)\s*\))')
 _NAME_IN_ARN = re.compile(r"^arn:[^:]+:cloudwatch:[^:]*:[^:]*:alarm:(.+)$")
 
 
@@ -86,15 +89,47 @@ class _Parser:
             return lambda _states: word == "TRUE"
         if word in State.__members__:
             return self._state_of_alarm(State(word))
-        raise RuleError(f"alarm rule: {word!r} is not ALARM, OK, INSUFFICIENT_DATA, TRUE, FALSE, NOT or '('")
+        if word == "AT_LEAST":
+            return self._at_least()
+        raise RuleError(f"alarm rule: {word!r} is not ALARM, OK, INSUFFICIENT_DATA, AT_LEAST, TRUE, FALSE, NOT or '('")
 
     def _state_of_alarm(self, state: State) -> Truth:
         self._take("(")
-        name = self._take()
-        if name.startswith('"'):
-            name = re.sub(r"\\(.)", r"\1", name[1:-1])
+        alarm = self._named(self._take())
         self._take(")")
+        return lambda states: states(alarm) is state
+
+    def _named(self, token: str) -> str:
+        """The alarm that a bare name, a quoted name or an ARN means."""
+        name = re.sub(r"\\(.)", r"\1", token[1:-1]) if token.startswith('"') else token
         match = _NAME_IN_ARN.match(name)
         alarm = match[1] if match else name
         self.alarms.append(alarm)
-        return lambda states: states(alarm) is state
+        return alarm
+
+    def _at_least(self) -> Truth:
+        """So many of the alarms, or so many percent of them, are in the state, or with NOT in another."""
+        head = self._matched(_AT_LEAST)
+        number, is_percent, negated, state = int(head[1]), bool(head[2]), bool(head[3]), State(head[4])
+        alarms: list[str] = []
+        closing = ","
+        while closing == ",":
+            operand = self._matched(_OPERAND)
+            alarms.append(self._named(operand[1]))
+            closing = operand[2]
+        if not 1 <= number <= (100 if is_percent else len(alarms)):
+            raise RuleError(
+                f"alarm rule: AT_LEAST {number}{head[2]} of {len(alarms)} alarms can never be, or always is"
+            )
+        needed = number * len(alarms) if is_percent else number * 100
+        return lambda states: 100 * sum((states(each) is state) is not negated for each in alarms) >= needed
+
+    def _matched(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        match = pattern.match(self._text, self._position)
+        if match is None:
+            wanted = "AT_LEAST(number or percentage, state, (alarm, …))"
+            raise RuleError(
+                f"alarm rule at character {self._position}: {self._text[self._position :][:20]!r}: {wanted}"
+            )
+        self._position = match.end()
+        return match

@@ -1,7 +1,9 @@
-"""CloudWatch's rule for the state of a metric alarm, for the alarm backtest and the embedded AWS.
+"""CloudWatch's rule for the state of a metric alarm: M of N datapoints, and what missing ones count as.
 
 Source: Amazon CloudWatch User Guide, "Configuring how CloudWatch alarms treat missing data" (the two example tables)
-and "Avoiding premature transitions to alarm state"; comparison operators as in the PutMetricAlarm reference.
+and "Avoiding premature transitions to alarm state"; comparison operators as in the PutMetricAlarm reference. One case
+the present tables no longer show, a breaching datapoint too young to alarm and nothing else: it is decided as by the
+row ``- - - - X`` of the guide's earlier edition.
 """
 
 import operator
@@ -84,12 +86,11 @@ class _Found:
     def of(cls, breaches: Sequence[bool | None], evaluation_periods: int, needed: int) -> "_Found":
         ages = [len(breaches) - index for index, breach in enumerate(breaches) if breach is not None]
         real = [breach for breach in breaches if breach is not None]
-        only_breaching = bool(real) and all(real)
         return cls(
             real=len(real),
             breaching=sum(real[-evaluation_periods:]),
             missing=max(evaluation_periods - len(real), 0),
-            premature=only_breaching and ages[0] >= needed,
+            premature=bool(real) and all(real) and ages[0] >= needed,
         )
 
 
@@ -97,13 +98,12 @@ def _with_missing(found: _Found, needed: int, treatment: TreatMissing, previous:
     filled = found.breaching + (found.missing if treatment is TreatMissing.BREACHING else 0)
     if filled >= needed:
         return State.ALARM
-    if treatment is TreatMissing.IGNORE and (found.premature or not found.real):
+    # A real datapoint that does not breach makes the alarm OK, whatever is missing beside it.
+    if treatment in _TREATED_AS or found.breaching < found.real:
+        return State.OK
+    if treatment is TreatMissing.IGNORE:
         return previous
-    if treatment is TreatMissing.MISSING and found.premature:
-        return State.ALARM
-    if treatment is TreatMissing.MISSING and not found.real:
-        return State.INSUFFICIENT_DATA
-    return State.OK
+    return State.ALARM if found.premature else State.INSUFFICIENT_DATA
 
 
 _TREATED_AS: Final = {TreatMissing.BREACHING: "Breaching", TreatMissing.NOT_BREACHING: "NonBreaching"}

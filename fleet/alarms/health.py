@@ -65,7 +65,8 @@ def fleet_silent(settings: AlarmSettings) -> AlarmSpec:
         summary="The fleet has nodes, and no agent has said anything for a quarter of an hour.",
         action="Look at one node over Session Manager: does the agent run, and does it reach CloudWatch?",
         metric=MathRef(
-            "IF(FILL(heartbeat, 0) < 1 AND nodes >= 1, 1, 0)",
+            # AND takes a missing operand for 0, which would end the alarm; a missing condition leaves no datapoint.
+            "IF(nodes >= 1, FILL(heartbeat, 0) < 1, 0)",
             (
                 ("heartbeat", settings.metric(metrics.AGENT_HEARTBEAT, "Maximum")),
                 # Of two looks in a minute the one that sees fewer nodes counts.

@@ -1,45 +1,47 @@
-"""What metric math means: operators and functions over time series, on the grid of one request.
+"""What the functions of metric math mean, on the grid of one request.
 
-Source: the function table of "Using math expressions with CloudWatch metrics". Functions that this platform's alarms
-and dashboards do not use are refused by name.
+Source: "Functions supported for metric math" and "Using IF expressions" of "Using metric math" in the CloudWatch User
+Guide. Functions that this platform's alarms and dashboards do not use are refused by name.
 """
 
 import itertools
 import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from fleet.alarm_evaluation.metric_math import syntax
 from fleet.alarm_evaluation.metric_math.syntax import MathError
+from fleet.alarm_evaluation.metric_math.values import OPERATORS, Labelled, Value, combine, each_series
 from fleet.alarm_evaluation.series import Series
 
-Labelled = tuple[str, Series]
-Value = float | Series | list[Labelled]
-
-_OPERATORS: Final[Mapping[str, Callable[[float, float], float | None]]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": lambda a, b: a / b if b else None,
-    "^": operator.pow,
-    "<": lambda a, b: float(a < b),
-    ">": lambda a, b: float(a > b),
-    "<=": lambda a, b: float(a <= b),
-    ">=": lambda a, b: float(a >= b),
-    "==": lambda a, b: float(a == b),
-    "!=": lambda a, b: float(a != b),
-    "AND": lambda a, b: float(bool(a) and bool(b)),
-    "OR": lambda a, b: float(bool(a) or bool(b)),
-}
 _REDUCERS: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
     "AVG": lambda values: sum(values) / len(values),
     "MAX": max,
     "MIN": min,
     "SUM": sum,
+    "DATAPOINT_COUNT": len,
 }
 _ROUNDING: Final[Mapping[str, Callable[[float], float]]] = {"ABS": abs, "CEIL": math.ceil, "FLOOR": math.floor}
+
+
+def _differences(series: Series, *, per_second: bool) -> Series:
+    return {
+        time: (series[time] - series[before]) / ((time - before) if per_second else 1)
+        for before, time in itertools.pairwise(sorted(series))
+    }
+
+
+def _running_sum(series: Series) -> Series:
+    times = sorted(series)
+    return dict(zip(times, itertools.accumulate(series[time] for time in times), strict=True))
+
+
+_OF_SERIES: Final[Mapping[str, Callable[[Series], Series]]] = {
+    "RATE": lambda series: _differences(series, per_second=True),
+    "DIFF": lambda series: _differences(series, per_second=False),
+    "RUNNING_SUM": _running_sum,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +65,11 @@ class Grid:
             case syntax.Reference(name):
                 return self._reference(name)
             case syntax.Negation(operand):
-                return _combine(operator.mul, -1.0, self.evaluate(operand))
+                return combine(OPERATORS["*"], -1.0, self.evaluate(operand))
             case syntax.Operation(symbol, left, right):
-                return _combine(_OPERATORS[symbol], self.evaluate(left), self.evaluate(right))
+                return combine(OPERATORS[symbol], self.evaluate(left), self.evaluate(right))
             case syntax.Array(items):
-                return [("", self._series(self.evaluate(item))) for item in items]
+                return [member for item in items for member in self._members(self.evaluate(item))]
             case syntax.Call(function, arguments):
                 return self._call(function, arguments)
             case syntax.Text(text):
@@ -85,9 +87,10 @@ class Grid:
         if function == "SEARCH" and len(texts) == 2:
             return self.search(texts[0], texts[1])
         if function == "FILL" and len(arguments) == 2:
-            return self._fill(self.evaluate(arguments[0]), arguments[1])
+            filling = arguments[1]
+            return each_series(lambda series: self._filled(series, filling), self.evaluate(arguments[0]))
         if function == "IF" and len(arguments) in (2, 3):
-            return self._if(*(self._series(self.evaluate(argument)) for argument in arguments))
+            return self._if(*(self.evaluate(argument) for argument in arguments))
         if function == "PERIOD":
             return float(self.period)
         if len(arguments) == 1:
@@ -96,13 +99,11 @@ class Grid:
 
     def _of_one(self, function: str, value: Value) -> Value:
         if function in _REDUCERS:
-            return _reduce(_REDUCERS[function], value)
+            return _reduce(function, value)
         if function in _ROUNDING:
-            return _combine(lambda each, _: _ROUNDING[function](each), value, 0.0)
-        if function in ("RATE", "DIFF"):
-            return _differences(self._series(value), per_second=function == "RATE")
-        if function == "RUNNING_SUM":
-            return self._running(value)
+            return combine(lambda each, _: _ROUNDING[function](each), value, 0.0)
+        if function in _OF_SERIES:
+            return each_series(_OF_SERIES[function], value)
         if function == "TIME_SERIES":
             return self._series(value)
         if function == "METRIC_COUNT" and isinstance(value, list):
@@ -119,10 +120,8 @@ class Grid:
             raise MathError("metric math: an array of time series where one time series is needed")
         return value if isinstance(value, dict) else dict.fromkeys(self.times, value)
 
-    def _fill(self, value: Value, filling: syntax.Node) -> Value:
-        if isinstance(value, list):
-            return [(label, self._filled(series, filling)) for label, series in value]
-        return self._filled(self._series(value), filling)
+    def _members(self, value: Value) -> list[Labelled]:
+        return value if isinstance(value, list) else [("", self._series(value))]
 
     def _filled(self, series: Series, filling: syntax.Node) -> Series:
         if filling == syntax.Reference("REPEAT"):
@@ -133,63 +132,44 @@ class Grid:
                     filled[time] = last
             return filled
         if filling == syntax.Reference("LINEAR"):
-            raise MathError("metric math: FILL with LINEAR is not supported here")
+            return self._interpolated(series)
         return {**self._series(self.evaluate(filling)), **series}
 
-    def _if(self, condition: Series, when_true: Series, when_false: Series | None = None) -> Series:
+    def _interpolated(self, series: Series) -> Series:
+        """Gaps between two datapoints are filled along the line between them; before the first there is no line."""
+        filled = dict(series)
+        for before, after in itertools.pairwise(sorted(series)):
+            slope = (series[after] - series[before]) / (after - before)
+            filled |= {time: series[before] + slope * (time - before) for time in self.times if before < time < after}
+        return filled
+
+    def _if(self, condition: Value, when_true: Value, when_false: Value | None = None) -> Series:
+        """Without a datapoint: a condition drops the period, a value chosen by TRUE is 0, one chosen by FALSE drops."""
+        true, false = self._series(when_true), {} if when_false is None else self._series(when_false)
+        if isinstance(condition, float):
+            return true if condition else false
         chosen: Series = {}
-        for time, truth in condition.items():
-            source = when_true if truth else when_false or {}
-            if time in source:
-                chosen[time] = source[time]
+        for time, truth in self._series(condition).items():
+            if truth:
+                chosen[time] = true.get(time, 0.0)
+            elif time in false:
+                chosen[time] = false[time]
         return chosen
 
 
-def _combine(apply: Callable[[float, float], float | None], left: Value, right: Value) -> Value:
-    if isinstance(left, list) and isinstance(right, list):
-        raise MathError("metric math: an operator between two arrays")
-    if isinstance(left, list):
-        return [(label, _pairwise(apply, each, right)) for label, each in left if not isinstance(right, list)]
-    if isinstance(right, list):
-        return [(label, _pairwise(apply, left, each)) for label, each in right]
-    if isinstance(left, dict) or isinstance(right, dict):
-        return _pairwise(apply, left, right)
-    scalar = apply(left, right)
-    if scalar is None:
-        raise MathError("metric math: division of two numbers by zero")
-    return scalar
-
-
-def _pairwise(apply: Callable[[float, float], float | None], left: float | Series, right: float | Series) -> Series:
-    """One series: a period counts only when every operand that is a series has a datapoint in it."""
-    times = left if isinstance(left, dict) else right if isinstance(right, dict) else {}
-    combined: Series = {}
-    for time in times:
-        a = left.get(time) if isinstance(left, dict) else left
-        b = right.get(time) if isinstance(right, dict) else right
-        result = None if a is None or b is None else apply(a, b)
-        if result is not None:
-            combined[time] = result
-    return combined
-
-
-def _reduce(apply: Callable[[Sequence[float]], float], value: Value) -> Value:
+def _reduce(function: str, value: Value) -> Value:
     """An array becomes one series, period by period; one series becomes a number."""
+    apply = _REDUCERS[function]
     if isinstance(value, list):
         times = sorted({time for _, series in value for time in series})
-        return {time: apply([series[time] for _, series in value if time in series]) for time in times}
+        return {time: apply(_present(function, time, value)) for time in times}
     if isinstance(value, dict):
-        return apply(list(value.values())) if value else {}
+        return float(apply(list(value.values()))) if value else {}
     return value
 
 
-def _running_sum(series: Series) -> Series:
-    times = sorted(series)
-    return dict(zip(times, itertools.accumulate(series[time] for time in times), strict=True))
-
-
-def _differences(series: Series, *, per_second: bool) -> Series:
-    return {
-        time: (series[time] - series[before]) / ((time - before) if per_second else 1)
-        for before, time in itertools.pairwise(sorted(series))
-    }
+def _present(function: str, time: int, array: Sequence[Labelled]) -> list[float]:
+    """The array's values in one period; AVG counts a missing one as 0, as the guide says of it alone."""
+    if function == "AVG":
+        return [series.get(time, 0.0) for _, series in array]
+    return [series[time] for _, series in array if time in series]

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from fleet.alarm_evaluation.metric_math.functions import Grid, Labelled, Value
+from fleet.alarm_evaluation.metric_math.functions import Grid
 from fleet.alarm_evaluation.metric_math.syntax import KEYWORDS, MathError, Node, parse, references
+from fleet.alarm_evaluation.metric_math.values import Labelled, Value
 from fleet.alarm_evaluation.series import SeriesKey, SeriesSource
 
 MINUTE = 60

@@ -21,8 +21,8 @@ _LEVELS: Final = (
 )
 
 
-# Words that stand where an Id could: how to fill, by what to sort.
-KEYWORDS: Final = frozenset({"REPEAT", "LINEAR", "AVG", "MIN", "MAX", "SUM", "ASC", "DESC"})
+# Words that stand where an Id could: how to fill.
+KEYWORDS: Final = frozenset({"REPEAT", "LINEAR"})
 
 
 class MathError(ValueError):

@@ -6,9 +6,9 @@ from typing import Any
 
 from fleet.alarm_evaluation import SeriesKey
 from fleet.alarm_evaluation.metric_math import queries as evaluation
-from fleet.alarm_evaluation.metric_math.functions import Labelled, Value
 from fleet.alarm_evaluation.metric_math.queries import MetricStat, Query
 from fleet.alarm_evaluation.metric_math.syntax import MathError
+from fleet.alarm_evaluation.metric_math.values import Labelled, Value
 from fleet.alarm_evaluation.statistics import is_statistic
 from local.emulator.cloudwatch.errors import invalid, missing, validation
 from local.emulator.cloudwatch.metric_store import MetricStore

@@ -7,8 +7,8 @@ Source: "CloudWatch search expression syntax". Served: one schema with exact dim
 import re
 
 from fleet.alarm_evaluation import SeriesKey
-from fleet.alarm_evaluation.metric_math.functions import Labelled
 from fleet.alarm_evaluation.metric_math.syntax import MathError
+from fleet.alarm_evaluation.metric_math.values import Labelled
 from local.emulator.cloudwatch.metric_store import MetricStore
 
 _SCHEMA = re.compile(r"^\s*\{([^}]*)\}\s*(.*)$", re.DOTALL)

@@ -5,6 +5,16 @@ import pytest
 from fleet.alarm_evaluation import State
 from fleet.alarm_evaluation.composite_rules import RuleError, parse_rule
 
+AT_LEAST = [
+    "AT_LEAST",
+    "AT_LEAST(0, ALARM, (a))",
+    "AT_LEAST(3, ALARM, (a, b))",
+    "AT_LEAST(101%, ALARM, (a))",
+    "AT_LEAST(1, RED, (a))",
+    "AT_LEAST(1, ALARM, ())",
+    "AT_LEAST(1, ALARM, (a)",
+    "AT_LEAST(1, ALARM, a)",
+]
 STATES = {"low": State.ALARM, "waste": State.ALARM, "fault": State.OK, "new": State.INSUFFICIENT_DATA}
 
 
@@ -20,6 +30,15 @@ STATES = {"low": State.ALARM, "waste": State.ALARM, "fault": State.OK, "new": St
         ("(NOT (ALARM(fault)))", True),
         ('ALARM("arn:aws:cloudwatch:us-east-2:000000000000:alarm:low")', True),
         ("ALARM(gone) OR OK(gone)", False),
+        ("AT_LEAST(2, ALARM, (low, waste, fault))", True),
+        ("AT_LEAST(3, ALARM, (low, waste, fault))", False),
+        ('AT_LEAST(60%, NOT OK, ("low", "waste", "fault"))', True),
+        ("AT_LEAST(67%, ALARM, (low, waste, fault))", False),
+        ("AT_LEAST(50%, ALARM, (low,fault))", True),
+        ("AT_LEAST(51%, ALARM, (low,fault))", False),
+        ('AT_LEAST(1, OK, ("arn:aws:cloudwatch:us-east-2:000000000000:alarm:fault", low)) AND ALARM(low)', True),
+        ("NOT AT_LEAST( 1 , INSUFFICIENT_DATA , ( new ) )", False),
+        ("AT_LEAST(1, NOT ALARM, (gone))", True),
     ],
 )
 def test_a_rule_holds_as_its_operators_bind(rule: str, truth: bool) -> None:
@@ -32,7 +51,29 @@ def test_a_rule_tells_which_alarms_it_is_about() -> None:
     assert rule.alarms == ('prod/trn1 "a"/Low', "b")
 
 
-@pytest.mark.parametrize("rule", ["", "ALARM", "ALARM(a", "ALARM(a) AND", "ALARM(a) ALARM(b)", "RED(a)", "(ALARM(a)"])
+@pytest.mark.parametrize(
+    "rule", ["", "ALARM", "ALARM(a", "ALARM(a) AND", "ALARM(a) ALARM(b)", "RED(a)", "(ALARM(a)", *AT_LEAST]
+)
 def test_a_malformed_rule_is_refused(rule: str) -> None:
     with pytest.raises(RuleError, match="alarm rule"):
         parse_rule(rule)
+
+
+@pytest.mark.parametrize(
+    ("rule", "states", "truth"),
+    [
+        ("ALARM(CPUUtilizationTooHigh) AND ALARM(DiskReadOpsTooHigh)", "A A", True),
+        ("ALARM(CPUUtilizationTooHigh) AND ALARM(DiskReadOpsTooHigh)", "A O", False),
+        ("ALARM(CPUUtilizationTooHigh) AND NOT ALARM(DiskReadOpsTooHigh)", "A O", True),
+        ("ALARM(CPUUtilizationTooHigh) AND NOT ALARM(DiskReadOpsTooHigh)", "A A", False),
+        ("(ALARM(CPUUtilizationTooHigh) OR ALARM(DiskReadOpsTooHigh)) AND OK(NetworkOutTooHigh)", "O A O", True),
+        ("(ALARM(CPUUtilizationTooHigh) OR ALARM(DiskReadOpsTooHigh)) AND OK(NetworkOutTooHigh)", "A A A", False),
+        ("(ALARM(CPUUtilizationTooHigh) OR ALARM(DiskReadOpsTooHigh)) AND OK(NetworkOutTooHigh)", "O O O", False),
+    ],
+)
+def test_the_documented_rules_hold_as_the_guide_says(rule: str, states: str, truth: bool) -> None:
+    """The three examples of "Creating a composite alarm" in the CloudWatch User Guide, in words there."""
+    names = ("CPUUtilizationTooHigh", "DiskReadOpsTooHigh", "NetworkOutTooHigh")
+    known = {name: {"A": State.ALARM, "O": State.OK}[state] for name, state in zip(names, states.split(), strict=False)}
+
+    assert parse_rule(rule).holds(known.get) is truth

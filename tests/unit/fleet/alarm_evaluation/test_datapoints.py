@@ -21,8 +21,16 @@ TWO_OF_THREE = [
     ("- - - - 0", "OK", "OK", "ALARM", "OK"),
     ("- - - X -", "ALARM", RETAIN, "ALARM", "OK"),
 ]
+# The same tables in the guide's edition of 2019: two more examples.
+EARLIER_THREE_OF_THREE = [
+    ("- - - - X", "INSUFFICIENT_DATA", RETAIN, "ALARM", "OK"),
+    ("X - - - -", "ALARM", RETAIN, "ALARM", "OK"),
+]
+EARLIER_TWO_OF_THREE = [("- - - - X", "INSUFFICIENT_DATA", RETAIN, "ALARM", "OK")]
 TREATMENTS = ("missing", "ignore", "breaching", "notBreaching")
-ROWS = [(3, row[0], row[1:]) for row in THREE_OF_THREE] + [(2, row[0], row[1:]) for row in TWO_OF_THREE]
+ROWS = [(3, row[0], row[1:]) for row in THREE_OF_THREE + EARLIER_THREE_OF_THREE] + [
+    (2, row[0], row[1:]) for row in TWO_OF_THREE + EARLIER_TWO_OF_THREE
+]
 
 
 def _state(points: str, needed: int, treatment: str, previous: State = State.OK) -> State:
@@ -48,9 +56,24 @@ def test_every_row_of_the_documented_tables_holds_from_every_previous_state(
     assert found == [previous if state == RETAIN else State(state) for state in expected]
 
 
-@pytest.mark.parametrize("points", ["- - - - X", "- - - X -"])
+@pytest.mark.parametrize("points", ["- - - - X", "- - - X -", "- - - X 0", "- - X - 0"])
 def test_a_breaching_point_that_may_be_followed_by_a_good_one_does_not_alarm_yet(points: str) -> None:
-    assert _state(points, 3, "missing") is State.OK
+    # "Avoiding premature transitions to alarm state": these four, and "- - X - -" does.
+    assert _state(points, 3, "missing") is not State.ALARM
+
+
+def test_the_documented_graph_of_three_of_three_alarms_at_the_fifth_period_and_is_ok_at_the_sixth() -> None:
+    # "Evaluating an alarm": threshold 3; the third to fifth periods are above, the sixth is not, the ninth is alone.
+    values = [2.0, 2.5, 4.0, 5.0, 4.0, 2.0, 1.0, 2.0, 4.0, 2.0]
+
+    found = [
+        evaluate(
+            values[max(0, end - 5) : end], comparison="GreaterThanThreshold", threshold=3, evaluation_periods=3
+        ).state
+        for end in range(3, len(values) + 1)
+    ]
+
+    assert [state is State.ALARM for state in found] == [False, False, True, False, False, False, False, False]
 
 
 def test_twelve_of_fifteen_alarms_at_the_twelfth_breaching_minute_and_not_before() -> None:
