@@ -65,8 +65,8 @@ def _has_too_few_samples(alarm: MetricAlarm, source: SeriesSource, seen: Window)
     asks = alarm.returned.asks
     if alarm.evaluate_low_samples or not isinstance(asks, MetricStat) or not asks.statistic.startswith("p"):
         return False
-    share = float(asks.statistic[1:]) / 100
+    percent = float(asks.statistic[1:])
     start = seen.end - alarm.evaluation_periods * seen.period
     samples = source.values(asks.key, "SampleCount", start, seen.end, seen.period, asks.unit)
-    thinner = min(share, 1 - share)
-    return thinner <= 0 or sum(samples.values()) < _SAMPLES_BEYOND / thinner
+    thinner = min(percent, 100 - percent)
+    return sum(samples.values()) * thinner < _SAMPLES_BEYOND * 100
