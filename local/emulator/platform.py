@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from fleet.alarm_evaluation import Transition
 from local.emulator.capacity.account import Capacity
 from local.emulator.clock import EmulatorClock
-from local.emulator.cloudwatch.alarms import Transition
 from local.emulator.cloudwatch.service import CloudWatch, Publish
 from local.emulator.faults import FaultStore
 from local.emulator.resources.store import ResourceStore

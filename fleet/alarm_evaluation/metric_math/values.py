@@ -43,9 +43,7 @@ def combine(apply: Apply, left: Value, right: Value) -> Value:
     if isinstance(left, dict) or isinstance(right, dict):
         return _pairwise(apply, left, right)
     scalar = apply(left, right)
-    if scalar is None:
-        raise MathError("metric math: division of two numbers by zero")
-    return scalar
+    return {} if scalar is None else scalar
 
 
 def _pairwise(apply: Apply, left: float | Series, right: float | Series) -> Series:

@@ -18,11 +18,23 @@ def describe_alarms(alarms: AlarmStore, request: Mapping[str, Any]) -> dict[str,
     page = found[first : first + size]
     answer: dict[str, Any] = {
         "MetricAlarms": [alarm.described() for alarm, kind in page if kind == "MetricAlarm"],
-        "CompositeAlarms": [alarm.described() for alarm, kind in page if kind == "CompositeAlarm"],
+        "CompositeAlarms": [
+            {**alarm.described(), **_suppressed(alarms, alarm)} for alarm, kind in page if kind == "CompositeAlarm"
+        ],
     }
     if first + size < len(found):
         answer["NextToken"] = str(first + size)
     return answer
+
+
+def _suppressed(alarms: AlarmStore, alarm: Alarm) -> dict[str, str]:
+    status = alarms.evaluation.status(alarm.name)
+    if status is None or status.held_by is None:
+        return {}
+    return {
+        "ActionsSuppressedBy": status.held_by.value,
+        "ActionsSuppressedReason": f"Actions suppressed by {status.held_by}",
+    }
 
 
 def _matches(alarm: Alarm, request: Mapping[str, Any]) -> bool:

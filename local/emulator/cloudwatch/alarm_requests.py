@@ -3,10 +3,13 @@
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from fleet.alarm_evaluation import COMPARISONS, TreatMissing
+from fleet.alarm_evaluation import COMPARISONS, DefinitionError, MetricAlarm, TreatMissing
 from fleet.alarm_evaluation.composite_rules import Rule, RuleError, parse_rule
+from fleet.alarm_evaluation.metric_math.queries import evaluate_queries
+from fleet.alarm_evaluation.metric_math.syntax import MathError
+from local.emulator.cloudwatch.definitions import alarm_name, metric_alarm
 from local.emulator.cloudwatch.errors import invalid, missing, validation
-from local.emulator.cloudwatch.metric_data import check_period, check_statistic, evaluate_queries
+from local.emulator.cloudwatch.metric_data import check_period, check_statistic, parsed_queries
 from local.emulator.cloudwatch.metric_store import MetricStore
 
 MAX_DESCRIPTION: Final = 1024
@@ -16,8 +19,8 @@ MAX_QUERIES: Final = 20
 DAY: Final = 86_400
 
 
-def check_metric_alarm(request: Mapping[str, Any]) -> None:
-    """Refuse a metric alarm that CloudWatch would refuse; raises ``ApiError``."""
+def check_metric_alarm(request: Mapping[str, Any]) -> MetricAlarm:
+    """The alarm to evaluate; raises ``ApiError`` for one that CloudWatch would refuse."""
     _check_common(request)
     for required in ("ComparisonOperator", "EvaluationPeriods", "Threshold"):
         if request.get(required) is None:
@@ -25,8 +28,6 @@ def check_metric_alarm(request: Mapping[str, Any]) -> None:
     if request["ComparisonOperator"] not in COMPARISONS:
         raise invalid(f"ComparisonOperator {request['ComparisonOperator']!r} is not supported here")
     periods = int(request["EvaluationPeriods"])
-    if not 1 <= int(request.get("DatapointsToAlarm") or periods) <= periods:
-        raise validation(f"DatapointsToAlarm must be 1 to EvaluationPeriods ({periods})")
     if request.get("TreatMissingData", "missing") not in set(TreatMissing):
         raise invalid(f"TreatMissingData {request['TreatMissingData']!r} is not one of {', '.join(TreatMissing)}")
     if bool(request.get("Metrics")) == bool(request.get("MetricName")):
@@ -35,6 +36,10 @@ def check_metric_alarm(request: Mapping[str, Any]) -> None:
         _check_queries(request["Metrics"])
     else:
         _check_single(request, periods)
+    try:
+        return metric_alarm(request)
+    except DefinitionError as error:
+        raise validation(str(error)) from error
 
 
 def _check_single(request: Mapping[str, Any], periods: int) -> None:
@@ -56,7 +61,10 @@ def _check_queries(queries: list[Mapping[str, Any]]) -> None:
     returned = [query["Id"] for query in queries if query.get("ReturnData", True)]
     if len(returned) != 1:
         raise validation(f"Exactly one of Metrics must return data; {returned or 'none'} do")
-    evaluate_queries(MetricStore(), queries, 0, 60)
+    try:
+        evaluate_queries(MetricStore(), parsed_queries(queries), 0, 60)
+    except MathError as error:
+        raise validation(f"Error in expression: {error}") from error
 
 
 def check_composite_alarm(request: Mapping[str, Any], known: Collection[str]) -> Rule:
@@ -74,7 +82,21 @@ def check_composite_alarm(request: Mapping[str, Any], known: Collection[str]) ->
     absent = [name for name in rule.alarms if name not in known]
     if absent:
         raise validation(f"Could not save the composite alarm as alarms {absent} in the alarm rule do not exist")
+    _check_suppressor(request, known)
     return rule
+
+
+def _check_suppressor(request: Mapping[str, Any], known: Collection[str]) -> None:
+    suppressor = request.get("ActionsSuppressor")
+    if not suppressor:
+        return
+    for period in ("ActionsSuppressorWaitPeriod", "ActionsSuppressorExtensionPeriod"):
+        if request.get(period) is None:
+            raise missing(period)
+        if int(request[period]) < 0:
+            raise invalid(f"{period} {request[period]} is less than 0 seconds")
+    if alarm_name(suppressor) not in known:
+        raise validation(f"Could not save the composite alarm as its suppressor {suppressor} does not exist")
 
 
 def _check_common(request: Mapping[str, Any]) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fleet.alarm_evaluation import MetricAlarm, TreatMissing, WarmUp
+from fleet.alarm_evaluation import CompositeAlarm, MetricAlarm, Suppression, TreatMissing, WarmUp
+from fleet.alarm_evaluation.composite_rules import Rule
 from local.emulator.cloudwatch.metric_data import parsed_queries
 
 
@@ -22,6 +23,29 @@ def metric_alarm(settings: Mapping[str, Any]) -> MetricAlarm:
         evaluate_low_samples=settings.get("EvaluateLowSampleCountPercentile") != "ignore",
         actions_enabled=settings.get("ActionsEnabled", True),
     )
+
+
+def composite_alarm(settings: Mapping[str, Any], rule: Rule) -> CompositeAlarm:
+    """From the parameters of PutCompositeAlarm and its parsed rule, which have been checked."""
+    return CompositeAlarm(
+        name=settings["AlarmName"],
+        rule=rule,
+        suppression=_suppression(settings),
+        actions_enabled=settings.get("ActionsEnabled", True),
+    )
+
+
+def _suppression(settings: Mapping[str, Any]) -> Suppression | None:
+    name = settings.get("ActionsSuppressor")
+    if not name:
+        return None
+    wait, extension = (int(settings[f"ActionsSuppressor{period}Period"]) for period in ("Wait", "Extension"))
+    return Suppression(alarm_name(name), wait, extension)
+
+
+def alarm_name(name_or_arn: str) -> str:
+    """The alarm's name, which its ARN ends with."""
+    return name_or_arn.partition(":alarm:")[2] or name_or_arn
 
 
 def _warm_up(settings: Mapping[str, Any] | None) -> WarmUp | None:

@@ -10,8 +10,9 @@ from typing import Any
 
 import botocore.session
 
-from local.emulator.cloudwatch.alarms import Alarm, AlarmStore, Transition
-from local.emulator.cloudwatch.evaluator import timestamp
+from fleet.alarm_evaluation import Transition
+from local.emulator.cloudwatch.alarms import Alarm, AlarmStore
+from local.emulator.cloudwatch.reasons import timestamp
 
 _ACTIONS = {"ALARM": "AlarmActions", "OK": "OKActions", "INSUFFICIENT_DATA": "InsufficientDataActions"}
 

@@ -2,21 +2,21 @@
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from fleet.alarm_evaluation import State
+from fleet.alarm_evaluation import Action, Event, State, Transition
 from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.alarm_queries import (
     describe_alarm_history,
     describe_alarms,
     describe_alarms_for_metric,
 )
-from local.emulator.cloudwatch.alarms import Alarm, AlarmStore, Transition
+from local.emulator.cloudwatch.alarms import AlarmStore
 from local.emulator.cloudwatch.errors import invalid
-from local.emulator.cloudwatch.evaluator import evaluate_alarms, settle_composites
 from local.emulator.cloudwatch.metric_data import get_metric_data, get_metric_statistics, list_metrics
 from local.emulator.cloudwatch.metric_store import MetricStore
+from local.emulator.cloudwatch.mute_rules import MuteRuleStore
 from local.emulator.cloudwatch.notifications import message, subject, topics
 from local.emulator.cloudwatch.put_metric_data import put_metric_data
 
@@ -29,7 +29,8 @@ class CloudWatch:
 
     def __init__(self, account: str, region: str, clock: EmulatorClock, publish: Publish) -> None:
         self.metrics = MetricStore()
-        self.alarms = AlarmStore(account, region)
+        self.alarms = AlarmStore(account, region, self.metrics)
+        self.mute_rules = MuteRuleStore(f"arn:aws:cloudwatch:{region}:{account}", self.alarms, clock.now)
         self.clock = clock
         self._publish = publish
         self._evaluating = threading.Lock()
@@ -41,20 +42,20 @@ class CloudWatch:
     def evaluate(self, now: float) -> list[Transition]:
         """Evaluate every alarm at ``now``; returns when all notifications have been delivered."""
         with self._evaluating:
-            return evaluate_alarms(self.alarms, self.metrics, now, self._act)
+            events = self.alarms.advance(now)
+            self._act(events)
+        return [event for event in events if isinstance(event, Transition)]
 
-    def _act(self, alarm: Alarm, change: Transition) -> None:
-        arns = topics(alarm, change)
-        if not arns or self._is_suppressed(alarm):
-            return
-        body = json.dumps(message(self.alarms, alarm, change))
-        for arn in arns:
-            self._publish(arn, subject(change, self.alarms.region), body)
-
-    def _is_suppressed(self, alarm: Alarm) -> bool:
-        """Whether the composite's ActionsSuppressor is in ALARM; its wait and extension periods are not kept."""
-        suppressor = self.alarms.get(alarm.settings.get("ActionsSuppressor") or "")
-        return suppressor is not None and suppressor.state is State.ALARM
+    def _act(self, events: Sequence[Event]) -> None:
+        """Deliver the actions that are due, in their order."""
+        for event in events:
+            alarm = self.alarms.get(event.alarm)
+            if not isinstance(event, Action) or alarm is None:
+                continue
+            arns = topics(alarm, event.change)
+            body = json.dumps(message(self.alarms, alarm, event.change)) if arns else ""
+            for arn in arns:
+                self._publish(arn, subject(event.change, self.alarms.region), body)
 
     def _put_metric_data(self, request: Request) -> dict[str, Any]:
         put_metric_data(self.metrics, request, self.clock.now())
@@ -76,14 +77,9 @@ class CloudWatch:
         alarm = self.alarms.require(request["AlarmName"])
         if request["StateValue"] not in set(State):
             raise invalid(f"StateValue {request['StateValue']!r} is not one of {', '.join(State)}")
-        state, now = State(request["StateValue"]), self.clock.now()
-        changes: list[tuple[Alarm, Transition]] = []
-        if state is not alarm.state:
-            data = request.get("StateReasonData") or "{}"
-            changes = [(alarm, self.alarms.transition(alarm, state, request["StateReason"], now, data))]
-            changes += [each for each in settle_composites(self.alarms, now) if each[0] is not alarm]
-        for changed, change in changes:
-            self._act(changed, change)
+        data = request.get("StateReasonData") or "{}"
+        state = State(request["StateValue"])
+        self._act(self.alarms.set_state(alarm.name, state, request["StateReason"], data, self.clock.now()))
         return {}
 
     def _enable_alarm_actions(self, request: Request) -> dict[str, Any]:
@@ -93,9 +89,20 @@ class CloudWatch:
         return self._switch_actions(request, enabled=False)
 
     def _switch_actions(self, request: Request, *, enabled: bool) -> dict[str, Any]:
-        for name in request.get("AlarmNames") or []:
-            self.alarms.require(name).settings["ActionsEnabled"] = enabled
+        self.alarms.switch_actions(request.get("AlarmNames") or [], enabled=enabled, now=self.clock.now())
         return {}
+
+    def _put_alarm_mute_rule(self, request: Request) -> dict[str, Any]:
+        return self.mute_rules.put(request)
+
+    def _get_alarm_mute_rule(self, request: Request) -> dict[str, Any]:
+        return self.mute_rules.get(request)
+
+    def _list_alarm_mute_rules(self, request: Request) -> dict[str, Any]:
+        return self.mute_rules.list(request)
+
+    def _delete_alarm_mute_rule(self, request: Request) -> dict[str, Any]:
+        return self.mute_rules.delete(request)
 
     def _get_metric_data(self, request: Request) -> dict[str, Any]:
         return get_metric_data(self.metrics, request)
@@ -130,4 +137,8 @@ _OPERATIONS: Final[Mapping[str, Callable[[CloudWatch, Request], dict[str, Any]]]
     "SetAlarmState": CloudWatch._set_alarm_state,
     "EnableAlarmActions": CloudWatch._enable_alarm_actions,
     "DisableAlarmActions": CloudWatch._disable_alarm_actions,
+    "PutAlarmMuteRule": CloudWatch._put_alarm_mute_rule,
+    "GetAlarmMuteRule": CloudWatch._get_alarm_mute_rule,
+    "ListAlarmMuteRules": CloudWatch._list_alarm_mute_rules,
+    "DeleteAlarmMuteRule": CloudWatch._delete_alarm_mute_rule,
 }

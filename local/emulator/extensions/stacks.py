@@ -23,7 +23,7 @@ def register_resources(platform: Platform, cloudwatch_of_request: Callable[[], C
     """``_RESOURCE_HANDLERS``: a type that is in neither table fails the deploy as "Unrecognized resource types"."""
     for type_name in SCHEMA_BACKED_TYPES:
         if type_name not in provisioners._RESOURCE_HANDLERS:
-            hooks = _hooks(platform).get(type_name, (_nothing, _nothing))
+            hooks = _hooks(platform, cloudwatch_of_request).get(type_name, (_nothing, _nothing))
             handler = SchemaBackedHandler(type_name, platform.account, get_region, platform.resources, *hooks)
             provisioners._RESOURCE_HANDLERS[type_name] = handler.handlers()
     for type_name, names in ECHOED_ATTRIBUTES.items():
@@ -46,14 +46,27 @@ def _with_attributes(create: Callable[..., Made], names: Sequence[str]) -> Calla
     return create_with_attributes
 
 
-def _hooks(platform: Platform) -> dict[str, tuple[Hook, Hook]]:
+def _hooks(platform: Platform, cloudwatch_of_request: Callable[[], CloudWatch]) -> dict[str, tuple[Hook, Hook]]:
     """What happens beside the record of a resource when it is made or changed, and before it is deleted."""
+
+    def mute(rule: Resource) -> None:
+        cloudwatch_of_request().mute_rules.put({**rule.properties, "Name": _mute_rule_name(rule)})
+
+    def unmute(rule: Resource) -> None:
+        cloudwatch_of_request().mute_rules.delete({"AlarmMuteRuleName": _mute_rule_name(rule)})
+
     return {
+        "AWS::CloudWatch::AlarmMuteRule": (mute, unmute),
         "AWS::EC2::CapacityReservation": (platform.capacity.reservations.begin, _nothing),
         "AWS::EC2::SecurityGroupEgress": (security_groups.allow, security_groups.withdraw),
         "AWS::EC2::SecurityGroupIngress": (security_groups.allow, security_groups.withdraw),
         "AWS::ResourceGroups::Group": (resource_groups.make, resource_groups.forget),
     }
+
+
+def _mute_rule_name(rule: Resource) -> str:
+    """The name in the template, or the generated one that the rule's ARN ends with."""
+    return str(rule.properties.get("Name") or rule.physical_id.rpartition(":")[2])
 
 
 def _nothing(_resource: Resource) -> None:

@@ -24,6 +24,7 @@ _ARN_KINDS: Final = {
     "AWS::Batch::JobDefinition": "job-definition/",
     "AWS::Batch::JobQueue": "job-queue/",
     "AWS::Batch::SchedulingPolicy": "scheduling-policy/",
+    "AWS::CloudWatch::AlarmMuteRule": "alarm-mute-rule:",
     "AWS::EC2::CapacityReservation": "capacity-reservation/",
     "AWS::ECS::CapacityProvider": "capacity-provider/",
     "AWS::ResourceGroups::Group": "group/",
