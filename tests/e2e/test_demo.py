@@ -1,18 +1,25 @@
 """The demo as a person runs it: it pages as its scenario says, and whatever happens to it leaves nothing behind."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import boto3
 import psutil
 import pytest
 
-from local.deployment import missing_tools
+from environments.loader import load as load_environment
+from local.deployment import ENVIRONMENT, missing_tools
+from local.endpoint import aws_environment, pointed_at
+from local.simulation.scenario import SCENARIOS
+from local.simulation.scenario import load as load_scenario
+from tests.support.alarm_replay import replayed
 
 COMMAND = [sys.executable, "-m", "cli", "local", "demo", "--once"]
 # Generous: a busy machine takes several times as long, and only a demo that hangs is to fail for it.
@@ -26,11 +33,15 @@ pytestmark = pytest.mark.skipif(
 class Demo:
     """One run, and every process that it was seen to start."""
 
-    def __init__(self, output: Path) -> None:
+    def __init__(self, output: Path, command: Sequence[str]) -> None:
         self.output = output
         self.seen: dict[int, psutil.Process] = {}
+        # A browser that ends at once, for the demo that stays.
+        environment = {**os.environ, "BROWSER": "true"}
         with output.open("wb") as log:
-            self.process = subprocess.Popen(COMMAND, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True, env=environment
+            )
 
     @property
     def text(self) -> str:
@@ -67,8 +78,8 @@ class Demo:
 
 
 @contextmanager
-def demo(directory: Path) -> Iterator[Demo]:
-    run = Demo(directory / "output")
+def demo(directory: Path, command: Sequence[str] = COMMAND) -> Iterator[Demo]:
+    run = Demo(directory / "output", command)
     try:
         yield run
     finally:
@@ -84,6 +95,23 @@ def test_the_demo_ends_by_itself_with_the_expected_pages(tmp_path: Path) -> None
     assert run.process.returncode == 0, run.text
     assert "pages received = pages expected" in run.text
     assert run.left_behind() == []
+
+
+def test_every_alarm_went_as_its_settings_and_datapoints_ask_for(tmp_path: Path) -> None:
+    environment = load_environment(ENVIRONMENT)
+    scenario = load_scenario(SCENARIOS / "demo.yaml")
+    with demo(tmp_path, COMMAND[:-1]) as run:
+        run.wait_until(lambda: "dashboards:" in run.text)
+        (endpoint,) = set(re.findall(r"synthesize the stacks: (http://\S+)", run.text))
+        variables = aws_environment(endpoint, environment.account, environment.region)
+        with pointed_at(variables):
+            found = replayed(boto3.client("cloudwatch"), scenario.minutes)
+
+    assert "pages received = pages expected" in run.text
+    assert len(found.shown) > 40
+    assert {"OK", "ALARM"} <= set(found.shown.values())
+    assert found.shown == found.expected
+    assert found.changes_shown == found.changes_expected
 
 
 def test_an_interrupted_demo_leaves_no_process(tmp_path: Path) -> None:

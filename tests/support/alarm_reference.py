@@ -93,7 +93,8 @@ def replay(
 
     ``composites`` come after those that they watch.
     """
-    history = ReferenceHistory({each.name: ["INSUFFICIENT_DATA"] for each in (*alarms, *composites)})
+    names = [*(alarm.name for alarm in alarms), *(composite.name for composite in composites)]
+    history = ReferenceHistory({name: ["INSUFFICIENT_DATA"] for name in names})
     for now in range(1, minutes + 1):
         for alarm in alarms:
             states = history.states[alarm.name]

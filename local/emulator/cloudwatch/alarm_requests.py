@@ -30,6 +30,7 @@ def check_metric_alarm(request: Mapping[str, Any]) -> MetricAlarm:
     periods = int(request["EvaluationPeriods"])
     if request.get("TreatMissingData", "missing") not in set(TreatMissing):
         raise invalid(f"TreatMissingData {request['TreatMissingData']!r} is not one of {', '.join(TreatMissing)}")
+    _check_served(request)
     if bool(request.get("Metrics")) == bool(request.get("MetricName")):
         raise validation("An alarm watches either MetricName or Metrics")
     if request.get("Metrics"):
@@ -40,6 +41,13 @@ def check_metric_alarm(request: Mapping[str, Any]) -> MetricAlarm:
         return metric_alarm(request)
     except DefinitionError as error:
         raise validation(str(error)) from error
+
+
+def _check_served(request: Mapping[str, Any]) -> None:
+    wall_clock = (request.get("EvaluationWindow") or {}).get("WallClockWindow") is not None
+    for name in ("EvaluationCriteria", "ThresholdMetricId", *(["EvaluationWindow"] if wall_clock else [])):
+        if request.get(name) is not None:
+            raise invalid(f"{name} is not supported here")
 
 
 def _check_single(request: Mapping[str, Any], periods: int) -> None:

@@ -10,6 +10,7 @@ from fleet.alarm_evaluation import (
     Action,
     AlarmSet,
     CompositeAlarm,
+    Definition,
     MetricAlarm,
     Series,
     SeriesKey,
@@ -213,7 +214,8 @@ class _Case:
 
     def evaluated(self) -> reference.ReferenceHistory:
         alarms = AlarmSet(_Source(self.samples))
-        for definition in (*self.alarms, *self.composites):
+        definitions: list[Definition] = [*self.alarms, *self.composites]
+        for definition in definitions:
             alarms.put(definition, 0)
         for index, (name, start, end) in enumerate(self.windows):
             opening, length = Once(start * MINUTE), (end - start) * MINUTE

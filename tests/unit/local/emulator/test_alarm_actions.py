@@ -182,6 +182,19 @@ def test_a_wrong_mute_rule_is_refused(region: Region, expression: str, settings:
     assert region.call("ListAlarmMuteRules")["AlarmMuteRuleSummaries"] == []
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"EvaluationWindow": {"WallClockWindow": {}}},
+        {"ThresholdMetricId": "ad1"},
+        {"EvaluationCriteria": {"PromQLCriteria": {"Query": "up"}}},
+    ],
+)
+def test_a_kind_of_alarm_that_is_not_served_is_refused_by_name(region: Region, settings: dict[str, Any]) -> None:
+    with pytest.raises(ApiError, match=f"{next(iter(settings))} is not supported here"):
+        region.watch("bad", **settings)
+
+
 def test_an_alarm_can_not_search(region: Region) -> None:
     query = {"Id": "e1", "Expression": "SEARCH('{N} MetricName=\"bad\"', 'Average', 60)"}
     limits = {key: ALARM[key] for key in ("EvaluationPeriods", "Threshold", "ComparisonOperator")}
