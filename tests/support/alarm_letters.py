@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fleet.alarm_evaluation import MetricAlarm, Series, SeriesKey, TreatMissing
+from fleet.alarm_evaluation import Action, AlarmSet, Event, MetricAlarm, Series, SeriesKey, State, TreatMissing
 from fleet.alarm_evaluation.metric_math.queries import MetricStat, Query
 
 MINUTE = 60
@@ -41,3 +41,18 @@ def letter_alarm(name: str, **settings: Any) -> MetricAlarm:
             **settings,
         }
     )
+
+
+def run(alarms: AlarmSet, minutes: int, first: int = 1) -> list[Event]:
+    """What happens in the minutes from ``first`` on."""
+    return [event for minute in range(first, minutes + 1) for event in alarms.advance(minute * MINUTE)]
+
+
+def shown(events: list[Event], kind: type[Event]) -> list[tuple[str, int, State]]:
+    """The events of one kind as alarm, minute and state."""
+    found = []
+    for event in events:
+        if isinstance(event, kind):
+            change = event.change if isinstance(event, Action) else event
+            found.append((change.alarm, int(event.at / MINUTE), change.state))
+    return found

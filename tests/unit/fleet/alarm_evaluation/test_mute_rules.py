@@ -47,7 +47,7 @@ def test_a_muted_action_is_taken_after_the_window_if_the_alarm_is_still_in_that_
 
 
 def test_overlapping_rules_mute_until_the_last_of_them_ends() -> None:
-    # Rule 1 mutes from t1 to t5, rule 2 from t3 to t7.
+    # Rule 1 mutes from t1 to t5 as in the guide; that rule 2 does until t7 is assumed.
     assert _taken("OOAAAAAAAA", _window(1, 5, "1"), _window(3, 7, "2")) == [(7, State.ALARM)]
 
 

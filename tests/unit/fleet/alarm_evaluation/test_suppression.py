@@ -1,5 +1,6 @@
 """Suppressors: the numbered examples of "Suppressing composite alarm actions" in the CloudWatch User Guide.
 
+The page's text of its two drawings was at hand; the six numbered examples are retold from memory of it [UNVERIFIED].
 In all six the WaitPeriod is 2 units of time and the ExtensionPeriod 3, as in the guide. What the guide draws is written
 as two lines of letters, one for each unit from t1: the composite's state, the suppressor's, and when actions are taken.
 """
