@@ -1,6 +1,6 @@
 """The rule language of composite alarms: ``ALARM("a") AND NOT (OK(b) OR FALSE)``, parsed once and evaluated on states.
 
-Sources: PutCompositeAlarm, parameter AlarmRule; ``AT_LEAST(60%, NOT OK, (a, b, c))`` as aws-cdk-lib 2.275.0 renders it.
+Sources: PutCompositeAlarm, parameter AlarmRule; "Composite alarms" in the CloudWatch User Guide for ``AT_LEAST``.
 NOT binds tightest, then AND, then OR.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fleet.alarm_evaluation.states import State
 
 _TOKEN = re.compile(r'\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<mark>[()])|(?P<word>[^\s()"]+))')
-_AT_LEAST = re.compile(r"\s*\(\s*(\d+)(%?)\s*,\s*(NOT\s+)?(ALARM|OK|INSUFFICIENT_DATA)\s*,\s*\(")
+_AT_LEAST = re.compile(r'\s*\(\s*"?(\d+)(%?)"?\s*,\s*(NOT\s+)?(ALARM|OK|INSUFFICIENT_DATA)\s*,\s*\(')
 _OPERAND = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^\s()",]+)\s*(,|\)\s*\))')
 _NAME_IN_ARN = re.compile(r"^arn:[^:]+:cloudwatch:[^:]*:[^:]*:alarm:(.+)$")
 

@@ -77,3 +77,31 @@ def test_the_documented_rules_hold_as_the_guide_says(rule: str, states: str, tru
     known = {name: {"A": State.ALARM, "O": State.OK}[state] for name, state in zip(names, states.split(), strict=False)}
 
     assert parse_rule(rule).holds(known.get) is truth
+
+
+@pytest.mark.parametrize(
+    ("rule", "in_alarm", "truth"),
+    [
+        ("AT_LEAST(2, ALARM, (WebServer1CPU, WebServer2CPU, WebServer3CPU, WebServer4CPU))", "WebServer1CPU", False),
+        (
+            "AT_LEAST(2, ALARM, (WebServer1CPU, WebServer2CPU, WebServer3CPU, WebServer4CPU))",
+            "WebServer1CPU WebServer4CPU",
+            True,
+        ),
+        ("AT_LEAST(50%, OK, (Database1, Database2, Database3, Database4))", "Database1 Database2", True),
+        ("AT_LEAST(50%, OK, (Database1, Database2, Database3, Database4))", "Database1 Database2 Database3", False),
+        ("AT_LEAST(2, ALARM, (AZ1Health, AZ2Health, AZ3Health)) AND NOT ALARM(Upkeep)", "AZ1Health AZ3Health", True),
+        ("AT_LEAST(2, ALARM, (AZ1Health, AZ2Health, AZ3Health)) AND NOT ALARM(Upkeep)", "AZ1Health", False),
+        (
+            "AT_LEAST(2, ALARM, (AZ1Health, AZ2Health, AZ3Health)) AND NOT ALARM(Upkeep)",
+            "AZ1Health AZ2Health Upkeep",
+            False,
+        ),
+        ('AT_LEAST("50%", OK, (DB1, DB2))', "DB1", True),
+    ],
+)
+def test_the_documented_at_least_rules_hold_as_the_guide_says(rule: str, in_alarm: str, truth: bool) -> None:
+    """The examples of "Composite alarms" in the CloudWatch User Guide; all other alarms are OK."""
+    alarming = set(in_alarm.split())
+
+    assert parse_rule(rule).holds(lambda name: State.ALARM if name in alarming else State.OK) is truth

@@ -47,8 +47,8 @@ def test_a_muted_action_is_taken_after_the_window_if_the_alarm_is_still_in_that_
 
 
 def test_overlapping_rules_mute_until_the_last_of_them_ends() -> None:
-    # Rule 1 mutes from t1 to t5 as in the guide; that rule 2 does until t7 is assumed.
-    assert _taken("OOAAAAAAAA", _window(1, 5, "1"), _window(3, 7, "2")) == [(7, State.ALARM)]
+    # Rule 1 mutes from t1 to t5, rule 2 from t3 to t8, where the guide has the action; its list of rules says t9.
+    assert _taken("OOAAAAAAAA", _window(1, 5, "1"), _window(3, 8, "2")) == [(8, State.ALARM)]
 
 
 def test_the_actions_of_every_state_are_muted() -> None:
@@ -58,6 +58,19 @@ def test_the_actions_of_every_state_are_muted() -> None:
 
 def test_an_action_taken_before_the_window_is_not_taken_again_after_it() -> None:
     assert _taken("OAAAAAAA", _window(2, 5)) == [(1, State.ALARM)]
+
+
+def test_an_update_that_ends_the_window_or_drops_the_alarm_unmutes_it() -> None:
+    # Muted from t1 to t8, ALARM at t2, updated at t6.
+    for update in (_window(1, 6), _mute("r", 2, 9, alarm="other")):
+        alarms = AlarmSet(Letters(a="OOAAAAAAAA"))
+        alarms.put(letter_alarm("a"), 0)
+        alarms.mute(_window(1, 8))
+        events = [event for unit in range(6) for event in alarms.advance((unit + 1) * MINUTE)]
+        alarms.mute(update)
+
+        assert _actions(events, first=1) == []
+        assert _actions(alarms.advance(7 * MINUTE), first=1) == [(6, State.ALARM)]
 
 
 def test_a_rule_taken_away_ends_its_window() -> None:

@@ -1,9 +1,10 @@
 """Suppressors: the numbered examples of "Suppressing composite alarm actions" in the CloudWatch User Guide.
 
-The page's text of its two drawings was at hand; the six numbered examples are retold from memory of it [UNVERIFIED].
 In all six the WaitPeriod is 2 units of time and the ExtensionPeriod 3, as in the guide. What the guide draws is written
 as two lines of letters, one for each unit from t1: the composite's state, the suppressor's, and when actions are taken.
 """
+
+from dataclasses import replace
 
 import pytest
 
@@ -30,7 +31,7 @@ EXAMPLES = {
     ),
     "4: state transition when actions are suppressed by the alarm": (
         "OAAAOOOOO",
-        "OOAAAAAAA",
+        "AAAAAAAAA",
         [],
     ),
     "5: actions are not suppressed after the ExtensionPeriod": (
@@ -76,3 +77,19 @@ def test_the_documented_drawings(drawing: str) -> None:
     composite, suppressor, expected = DRAWINGS[drawing]
 
     assert _actions(composite, suppressor, Suppression("suppressor", 6 * MINUTE, 6 * MINUTE)) == expected
+
+
+def test_another_suppressor_discards_the_period_that_runs() -> None:
+    # The tip below the examples: "any active WaitPeriod or ExtensionPeriod is discarded".
+    alarms = AlarmSet(Letters(child="OAAAAAAA", suppressor="OOOOOOOO", other="OOOOOOOO"))
+    for name in ("child", "suppressor", "other"):
+        alarms.put(letter_alarm(name, actions_enabled=False), 0)
+    composite = CompositeAlarm(name="composite", rule=parse_rule("ALARM(child)"), suppression=Suppression("suppressor"))
+    alarms.put(replace(composite, suppression=Suppression("suppressor", 300, 300)), 0)
+    before = [event for unit in range(1, 4) for event in alarms.advance(unit * MINUTE)]
+    alarms.put(replace(composite, suppression=Suppression("other", 300, 300)), 3 * MINUTE)
+
+    after = alarms.advance(4 * MINUTE)
+
+    assert [event for event in before if isinstance(event, Action)] == []
+    assert [event.change.state for event in after if isinstance(event, Action)] == [State.ALARM]

@@ -155,6 +155,20 @@ def test_a_mute_rule_holds_the_action_until_its_window_ends(region: Region) -> N
     assert region.published == [(5, "bad", "ALARM")]
 
 
+def test_actions_that_are_changed_in_a_mute_window_are_those_that_follow_it() -> None:
+    # "New actions are executed if alarm actions are updated during mute window", with the note on no actions.
+    for actions, expected in [([TOPIC], [(5, "bad", "ALARM")]), ([], [])]:
+        region = Region()
+        region.watch("bad")
+        region.minute(1, bad=0)
+        _mute(region, "at(2026-09-21T14:16)")
+        region.minute(3, bad=1)
+        region.watch("bad", AlarmActions=actions)
+        region.minute(5, bad=1)
+
+        assert region.published == expected
+
+
 def test_mute_rules_are_listed_by_alarm_and_status_and_deleted(region: Region) -> None:
     _mute(region, "cron(* * * * *)", StartDate=START, ExpireDate=START + 600)
     listed = region.call("ListAlarmMuteRules", AlarmName="bad", Statuses=["ACTIVE"])["AlarmMuteRuleSummaries"]
