@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from environments import markets, model, rollouts
+from environments import markets, model, paging
 from fleet.diagnostics import Diagnostic, refuse
 from fleet.fleet_spec import MarketKind, Purpose
 
@@ -23,9 +23,9 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "capacity-block": markets.CapacityBlock,
     "alarms": model.FleetAlarms,
     "endpoint": model.Endpoint,
-    "rollout": rollouts.Rollout,
-    "gates": rollouts.RolloutGates,
-    "paging": model.Paging,
+    "paging": paging.Paging,
+    "routes": paging.To,
+    **paging.KINDS,
     "monitoring": model.Monitoring,
     "prometheus": model.Prometheus,
     "gate": model.Gate,
@@ -41,7 +41,7 @@ _FORMS: Final = {
     "reservation_id": "a reservation's id, such as cr-0a1b2c3d4e5f60718",
     "resource_group": "a resource group's ARN, such as arn:aws:resource-groups:us-east-2:111122223333:group/trn1",
     "neuron_sdk": 'a Neuron SDK in quotes, such as "2.28"',
-    "steps": "percents that rise and end at 100, such as [5, 25, 50, 100]",
+    "addresses": "e-mail addresses, such as [oncall@example.com]",
     "cidr": "an IPv4 network without host bits, such as 10.20.0.0/16",
 }
 for _moment in ("starts_at", "ends_at", "end_date"):

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from environments.markets import CapacityBlock, Market, Reservation
-from environments.rollouts import Rollout
+from environments.paging import Paging
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
@@ -182,18 +182,6 @@ class InferenceFleet(_Fleet):
 
 
 Fleet = Annotated[TrainingFleet | InferenceFleet, Field(discriminator="purpose")]
-
-
-class Paging(_Model):
-    """Where pages go. Secrets by name only; the values live in Secrets Manager.
-
-    The PagerDuty secret is JSON: ``{"routing_key": "...", "events_url": "..."}``, the URL for the EU service region.
-    The Slack secret is the incoming webhook's URL.
-    """
-
-    pagerduty_secret: str
-    slack_secret: str
-    runbooks_url: str
 
 
 class Prometheus(_Model):

@@ -10,6 +10,7 @@ from environments.fleet_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment, TrainingFleet
 from environments.network_rules import diagnose_network
+from environments.paging_rules import diagnose_paging
 from fleet.capacity import diagnose_fleet, quotas_needed
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import FleetSpec, MarketKind
@@ -39,6 +40,7 @@ def diagnose_environment(environment: Environment, *, now: datetime | None = Non
             yield diagnostic.under(place)
     yield from _reservations_are_not_shared(specs)
     yield from _blocks_are_within_the_limit(specs)
+    yield from diagnose_paging(environment)
     yield from _fits_its_stacks(environment)
     yield from _fits_its_engine(environment)
     yield from _quotas(environment, specs)

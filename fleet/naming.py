@@ -7,8 +7,8 @@ PROJECT: Final = "neuron-fleet"
 # The subject of alarms about the platform's own machinery. Their keys differ from those of fleets, so a fleet of this
 # name would do no harm.
 PLATFORM: Final = "platform"
-# At which a pool's node waits, while it is ended, until its job has saved.
-DRAIN_HOOK: Final = "drain"
+# The key of the alarm that no metric has: a person raises it, to see that pages arrive.
+PAGE_TEST: Final = "PageTest"
 
 
 def stack_name(environment: str, stack: str) -> str:
@@ -45,6 +45,21 @@ def topic_name(environment: str, severity: str) -> str:
 def past_the_pager_topic(environment: str) -> str:
     """The topic of what the pager may be unable to tell; no function stands behind it, people subscribe to it."""
     return f"{PROJECT}-{environment}-past-the-pager"
+
+
+def waiting_queue(environment: str, function: str) -> str:
+    """The queue of events that a function will try again for some hours."""
+    return f"{PROJECT}-{environment}-{function}-waiting"
+
+
+def mail_topic(environment: str, destination: str) -> str:
+    """The topic whose subscribers are the people behind an e-mail destination of the pager."""
+    return f"{PROJECT}-{environment}-mail-{destination}"
+
+
+def pager_place_parameter(environment: str) -> str:
+    """Where whoever tests the pager reads its table and its destinations."""
+    return parameter_path(environment, "pager")
 
 
 def dead_letter_queue(environment: str, function: str) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 
 from environments.markets import CapacityBlock
 from environments.model import Environment
+from environments.paging import Email
 from fleet import naming
 from local.control import EmulatorControl
 from local.emulator_process import EmulatorProcess
@@ -138,6 +139,11 @@ def put_secrets(environment: Environment, control: EmulatorControl) -> None:
     pagerduty = {"routing_key": "local-routing-key", "events_url": control.inbox_url("pagerduty")}
     _put_secret(paging.pagerduty_secret, json.dumps(pagerduty))
     _put_secret(paging.slack_secret, control.inbox_url("slack"))
+    webhook = {"url": control.inbox_url("webhook"), "key": "local-signing-key"}
+    contents = {"pagerduty": json.dumps(pagerduty), "slack": control.inbox_url("slack"), "webhook": json.dumps(webhook)}
+    for destination in paging.destinations:
+        if not isinstance(destination, Email):
+            _put_secret(destination.secret, contents[destination.kind])
 
 
 def put_blocks(environment: Environment, control: EmulatorControl) -> None:

@@ -13,8 +13,7 @@ _ABSENT: Final = frozenset({"ResourceNotFoundException"})
 
 def secrets(visit: Visit) -> Iterator[Diagnostic]:
     """Whether they are there; their values are never read."""
-    paging = visit.environment.paging
-    for key, name in (("pagerduty_secret", paging.pagerduty_secret), ("slack_secret", paging.slack_secret)):
+    for key, name in visit.environment.paging.secrets.items():
         found = visit.account.find("secretsmanager", "describe_secret", _ABSENT, SecretId=name)
         seen = SecretSeen("DeletedDate" in found, bool(found.get("VersionIdsToStages"))) if found else None
         yield from diagnose_secret(f"paging.{key}", name, seen)

@@ -1,20 +1,22 @@
-"""AWS as the pager sees it: the events in the logs, the secrets, and the table of incidents.
+"""AWS as the pager sees it: events in the logs, the metric of waste, secrets, the table of incidents, mail, the queue.
 
 boto3 and botocore stay in this file; their errors leave it as the pager's own.
 """
 
-from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
-from typing import Final, Generic, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Generic, TypeVar
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ValidationError
 
-from lambdas.pager.clients import SecretsClient, TableClient
-from lambdas.pager.errors import EnrichmentError, IncidentStoreError, SecretError
-from lambdas.pager.incident import Remembered
+from fleet import metrics
+from lambdas.pager.clients import MailClient, MetricsClient, QueueClient, SecretsClient, TableClient
+from lambdas.pager.errors import DeliveryError, EnrichmentError, IncidentStoreError, SecretError
+from lambdas.pager.incident import Transition, transition_of
 from lambdas.pager.model import AlarmChange, State
 from lambdas.shared.log_query import LogQuery, LogQueryError, LogsClient, Ticker
 
@@ -23,7 +25,12 @@ CONFIG: Final = Config(connect_timeout=1, read_timeout=3, retries={"mode": "stan
 POLL_SECONDS: Final = 0.2
 # Lambda repeats an SNS delivery for up to 23 days before it gives up.
 REMEMBER: Final = timedelta(days=24)
+# An item holds 400 KB; an alarm that changes so often has long been looked at.
+TRANSITIONS_KEPT: Final = 400
+# What a metric says is the last thing asked for, and the page goes out without it.
+METRICS_CONFIG: Final = Config(connect_timeout=0.5, read_timeout=1, retries={"total_max_attempts": 1})
 Event = TypeVar("Event", bound=BaseModel)
+Rows = Sequence[Mapping[str, str]]
 
 
 def logs_client() -> LogsClient:
@@ -44,17 +51,49 @@ def table_client() -> TableClient:
     return client
 
 
+def metrics_client() -> MetricsClient:
+    """CloudWatch with timeouts that are shorter still."""
+    client: MetricsClient = boto3.client("cloudwatch", config=METRICS_CONFIG)
+    return client
+
+
+def mail_client() -> MailClient:
+    """SNS with the pager's short timeouts."""
+    client: MailClient = boto3.client("sns", config=CONFIG)
+    return client
+
+
+def queue_client() -> QueueClient:
+    """SQS with the pager's short timeouts."""
+    client: QueueClient = boto3.client("sqs", config=CONFIG)
+    return client
+
+
+def events_of(model: type[Event]) -> Callable[[Rows], list[Event]]:
+    """Reads rows that hold whole events; a line that is none of the model's is left out."""
+
+    def read(rows: Rows) -> list[Event]:
+        return [event for row in rows if (event := _event(model, row)) is not None]
+
+    return read
+
+
 class EventQuery(Generic[Event]):
     """Reads the events of one log group with one Logs Insights query, within ``budget`` seconds."""
 
     def __init__(
-        self, logs: LogsClient, log_group: str, model: type[Event], ticker: Ticker, budget: float = 5.0
+        self,
+        logs: LogsClient,
+        log_group: str,
+        events: Callable[[Rows], list[Event]],
+        ticker: Ticker,
+        budget: float = 5.0,
     ) -> None:
         self._query = LogQuery(logs, log_group, ticker, budget=budget, pause=POLL_SECONDS)
-        self._model = model
+        self._events = events
 
     def read(self, query: str, start: datetime, end: datetime) -> list[Event]:
-        """The events of [start, end] that ``query`` finds; a line that is none of the model's is left out.
+        """The events of [start, end] that ``query`` finds.
 
         Raises:
             EnrichmentError: the query could not be started, failed, or took longer than the budget.
@@ -65,13 +104,7 @@ class EventQuery(Generic[Event]):
             raise EnrichmentError(str(error)) from error
         except (BotoCoreError, ClientError) as error:
             raise EnrichmentError(f"the log query failed ({_reason(error)})") from error
-        return [event for row in rows if (event := self._event(row)) is not None]
-
-    def _event(self, row: Mapping[str, str]) -> Event | None:
-        try:
-            return self._model.model_validate_json(row.get("@message", ""))
-        except ValidationError:
-            return None
+        return self._events(rows)
 
 
 class Secrets:
@@ -96,65 +129,137 @@ class Secrets:
         return str(text)
 
 
+class WasteMetric:
+    """What a fleet's node wastes on the mean, minute by minute."""
+
+    def __init__(self, cloudwatch: MetricsClient, environment: str) -> None:
+        self._client, self._environment = cloudwatch, environment
+
+    def per_node(self, fleet: str, start: datetime, end: datetime) -> dict[datetime, float]:
+        """USD an hour of the mean node by minute; empty when CloudWatch does not answer.
+
+        The mean and not the sum, because a repeated PutMetricData doubles a sum.
+        """
+        dimensions = {metrics.ENVIRONMENT: self._environment, metrics.FLEET: fleet}
+        stat = {
+            "Metric": {
+                "Namespace": metrics.NAMESPACE,
+                "MetricName": metrics.WASTED_USD_PER_HOUR.name,
+                "Dimensions": [{"Name": name, "Value": value} for name, value in dimensions.items()],
+            },
+            "Period": 60,
+            "Stat": "Average",
+        }
+        try:
+            answer = self._client.get_metric_data(
+                MetricDataQueries=[{"Id": "waste", "MetricStat": stat}], StartTime=start, EndTime=end
+            )
+        except (BotoCoreError, ClientError):
+            return {}
+        series = answer["MetricDataResults"][0]
+        return {at.astimezone(UTC): value for at, value in zip(series["Timestamps"], series["Values"], strict=True)}
+
+
 class IncidentTable:
-    """The newest transition of each alarm, in the table that also holds the idempotency records."""
+    """Every alarm's transitions, in the table that also holds the idempotency records."""
 
     def __init__(self, dynamodb: TableClient, table: str, now: Callable[[], float]) -> None:
         self._client, self._table, self._now = dynamodb, table, now
 
-    def last(self, alarm_arn: str) -> Remembered | None:
-        """What is remembered of an alarm.
+    def record(self, change: AlarmChange) -> frozenset[Transition]:
+        """Remember ``change``; everything that is known of its alarm then, ``change`` among it.
 
         Raises:
             IncidentStoreError: the table did not answer.
         """
-        try:
-            answer = self._client.get_item(TableName=self._table, Key=_key(alarm_arn), ConsistentRead=True)
-        except (BotoCoreError, ClientError) as error:
-            raise IncidentStoreError(f"table {self._table} cannot be read ({_reason(error)})") from error
-        return _remembered(answer["Item"]) if "Item" in answer else None
+        written = self._update(
+            change, "ADD #transitions :these SET #expiration = :until", [_text(transition_of(change))]
+        )
+        known = sorted(map(_transition, written["Attributes"]["transitions"]["SS"]))
+        if len(known) > TRANSITIONS_KEPT:
+            oldest = known[: -TRANSITIONS_KEPT // 2]
+            self._update(
+                change, "DELETE #transitions :these SET #expiration = :until", [_text(each) for each in oldest]
+            )
+        return frozenset(known)
 
-    def remember(self, change: AlarmChange, opened_at: datetime | None) -> bool:
-        """Keep ``change`` as the newest transition; False when a newer one is there already.
+    def report(self, key: str, results: Mapping[str, str]) -> None:
+        """Keep, for whoever asked for a test, what became of it at each destination, for a day.
 
         Raises:
             IncidentStoreError: the table did not answer.
         """
         item = {
-            **_key(change.arn),
-            "state": {"S": change.state},
-            "changed_at": {"S": change.changed_at_text},
-            "expiration": {"N": str(int(self._now() + REMEMBER.total_seconds()))},
+            "id": {"S": key},
+            "results": {"M": {name: {"S": text} for name, text in results.items()}},
+            "expiration": {"N": str(int(self._now() + timedelta(days=1).total_seconds()))},
         }
-        if opened_at is not None:
-            item["opened_at"] = {"S": opened_at.isoformat()}
         try:
-            self._client.put_item(
+            self._client.put_item(TableName=self._table, Item=item)
+        except (BotoCoreError, ClientError) as error:
+            raise IncidentStoreError(f"table {self._table} cannot be written ({_reason(error)})") from error
+
+    def _update(self, change: AlarmChange, expression: str, transitions: list[str]) -> dict[str, Any]:
+        until = str(int(self._now() + REMEMBER.total_seconds()))
+        try:
+            return self._client.update_item(
                 TableName=self._table,
-                Item=item,
-                ConditionExpression="attribute_not_exists(id) OR changed_at <= :changed_at",
-                ExpressionAttributeValues={":changed_at": {"S": change.changed_at_text}},
+                Key={"id": {"S": f"incident#{change.arn}"}},
+                UpdateExpression=expression,
+                ExpressionAttributeNames={"#transitions": "transitions", "#expiration": "expiration"},
+                ExpressionAttributeValues={":these": {"SS": transitions}, ":until": {"N": until}},
+                ReturnValues="ALL_NEW",
             )
-        except ClientError as error:
-            if _reason(error) == "ConditionalCheckFailedException":
-                return False
+        except (BotoCoreError, ClientError) as error:
             raise IncidentStoreError(f"table {self._table} cannot be written ({_reason(error)})") from error
-        except BotoCoreError as error:
-            raise IncidentStoreError(f"table {self._table} cannot be written ({_reason(error)})") from error
-        return True
 
 
-def _key(alarm_arn: str) -> dict[str, dict[str, str]]:
-    return {"id": {"S": f"incident#{alarm_arn}"}}
+class Mail:
+    """E-mail, by way of the topic that its readers subscribed to."""
+
+    def __init__(self, sns: MailClient) -> None:
+        self._client = sns
+
+    def send(self, topic_arn: str, subject: str, text: str) -> None:
+        """Publish it; SNS delivers to the readers.
+
+        Raises:
+            DeliveryError: SNS did not take it.
+        """
+        try:
+            self._client.publish(TopicArn=topic_arn, Subject=subject, Message=text)
+        except (BotoCoreError, ClientError) as error:
+            raise DeliveryError(f"refused with {_reason(error)}") from error
 
 
-def _remembered(item: Mapping[str, Mapping[str, str]]) -> Remembered:
-    opened = item.get("opened_at")
-    return Remembered(
-        State(item["state"]["S"]),
-        datetime.fromisoformat(item["changed_at"]["S"]),
-        datetime.fromisoformat(opened["S"]) if opened else None,
-    )
+class WaitingQueue:
+    """The messages that are to be tried again."""
+
+    def __init__(self, sqs: QueueClient, url: str) -> None:
+        self._client, self._url = sqs, url
+
+    def put_off(self, receipt_handle: str, seconds: int) -> None:
+        """Show the message again after ``seconds``; if SQS does not answer, after the queue's own time."""
+        with suppress(BotoCoreError, ClientError):
+            self._client.change_message_visibility(
+                QueueUrl=self._url, ReceiptHandle=receipt_handle, VisibilityTimeout=seconds
+            )
+
+
+def _text(transition: Transition) -> str:
+    return f"{transition.changed_at.astimezone(UTC).isoformat()}|{transition.state}|{transition.old_state}"
+
+
+def _transition(text: str) -> Transition:
+    changed_at, state, old_state = text.split("|")
+    return Transition(datetime.fromisoformat(changed_at), State(state), State(old_state))
+
+
+def _event(model: type[Event], row: Mapping[str, str]) -> Event | None:
+    try:
+        return model.model_validate_json(row.get("@message", ""))
+    except ValidationError:
+        return None
 
 
 def _reason(error: BotoCoreError | ClientError) -> str:

@@ -24,3 +24,24 @@ class TableClient(Protocol):
 
     def delete_item(self, **request: object) -> dict[str, Any]:
         """DeleteItem."""
+
+
+class MetricsClient(Protocol):
+    """CloudWatch."""
+
+    def get_metric_data(self, **request: object) -> dict[str, Any]:
+        """GetMetricData."""
+
+
+class MailClient(Protocol):
+    """SNS."""
+
+    def publish(self, **request: object) -> dict[str, Any]:
+        """Publish."""
+
+
+class QueueClient(Protocol):
+    """SQS."""
+
+    def change_message_visibility(self, **request: object) -> dict[str, Any]:
+        """ChangeMessageVisibility."""

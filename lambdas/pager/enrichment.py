@@ -1,4 +1,7 @@
-"""Which log tells more about an alarm, the query to it, and what came back. Nothing here keeps a page back."""
+"""Which log tells more about an alarm, the query to it, and what came back. Nothing here keeps a page back.
+
+All of it together has ``BUDGET`` seconds: whatever is slow, be it a name server, is left behind and the bare page goes.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,38 +12,26 @@ from fleet import naming
 from fleet.alarms.capacity import KEYS as CAPACITY_KEYS
 from fleet.alarms.operations import KEYS as OPERATIONS_KEYS
 from fleet.alarms.precompile import KEYS as PRECOMPILE_KEYS
-from lambdas.pager import capacity, evidence
+from fleet.paging import SMALL_FLEET
+from lambdas.pager import capacity, evidence, node_states
 from lambdas.pager.capacity import Capacity
 from lambdas.pager.errors import EnrichmentError
 from lambdas.pager.evidence import Evidence
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, State
 
-Event = TypeVar("Event")
+Event_co = TypeVar("Event_co", covariant=True)
+
+BUDGET: Final = 5.0
 
 WINDOW: Final = timedelta(minutes=20)
 # These are raised when something has lasted for a quarter or half an hour, and its beginning is to be seen.
 LONG_WINDOW: Final = timedelta(minutes=45)
-PLATFORM_KEYS: Final = OPERATIONS_KEYS | PRECOMPILE_KEYS
+PLATFORM_KEYS: Final = OPERATIONS_KEYS | PRECOMPILE_KEYS | {naming.PAGE_TEST}
 LONG_KEYS: Final = CAPACITY_KEYS | {"FleetSilent"}
-# 100 nodes for 20 minutes; in a larger fleet the oldest minutes are cut off, and the newest matter most.
-NODE_EVENTS: Final = 2000
+# SMALL_FLEET nodes for 20 minutes. What a larger fleet does is summed up by the query itself.
+NODE_EVENTS: Final = 20 * SMALL_FLEET
 # One a minute, and one more for each event that makes the watch look.
 CAPACITY_EVENTS: Final = 200
-
-
-class Events(Protocol[Event]):
-    """The events of one log group."""
-
-    def read(self, query: str, start: datetime, end: datetime) -> list[Event]:
-        """The events of the time range, or EnrichmentError."""
-
-
-@dataclass(frozen=True, slots=True)
-class Logs:
-    """Where to look: what agents write, and what the capacity watch writes."""
-
-    nodes: Events[NodeEvent]
-    capacity: Events[CapacityEvent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +48,42 @@ class Enrichment:
     problem: str | None = None
 
 
+class Events(Protocol[Event_co]):
+    """The events of one log group."""
+
+    def read(self, query: str, start: datetime, end: datetime) -> list[Event_co]:
+        """The events of the time range, or EnrichmentError."""
+
+
+class Waste(Protocol):
+    """What a fleet's mean node wastes."""
+
+    def per_node(self, fleet: str, start: datetime, end: datetime) -> dict[datetime, float]:
+        """USD an hour by minute; empty when nobody says."""
+
+
+class Within(Protocol):
+    """A limit of time."""
+
+    def __call__(self, seconds: float, work: Callable[[], Enrichment], /) -> Enrichment:
+        """What ``work`` finds; EnrichmentError when it takes longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logs:
+    """Where to look: what agents write and what the capacity watch writes.
+
+    ``states`` are the first and last events of the states of the nodes of a large fleet, ``waste`` its dollars between.
+    """
+
+    nodes: Events[NodeEvent]
+    states: Events[NodeEvent]
+    capacity: Events[CapacityEvent]
+    waste: Waste
+    within: Within
+    large_fleets: frozenset[str] = frozenset()
+
+
 def enrich(change: AlarmChange, logs: Logs) -> Enrichment:
     """Look the alarm up; for one that is over only the query is named."""
     split = naming.split_alarm_name(change.name)
@@ -68,16 +95,16 @@ def enrich(change: AlarmChange, logs: Logs) -> Enrichment:
         return Enrichment()
     if key in CAPACITY_KEYS:
         start = Enrichment(_query(fleet, ' and kind = "capacity"', CAPACITY_EVENTS), about_capacity=True)
-        return _looked(start, change, lambda: replace(start, capacity=_capacity(start, key, change, logs)))
-    start = Enrichment(_query(fleet, "", NODE_EVENTS))
-    return _looked(start, change, lambda: replace(start, evidence=_evidence(start, key, change, logs)))
+        return _looked(start, change, logs.within, lambda: replace(start, capacity=_capacity(start, key, change, logs)))
+    start = Enrichment(node_states.query(fleet) if fleet in logs.large_fleets else _query(fleet, "", NODE_EVENTS))
+    return _looked(start, change, logs.within, lambda: replace(start, evidence=_evidence(start, key, change, logs)))
 
 
-def _looked(start: Enrichment, change: AlarmChange, look: Callable[[], Enrichment]) -> Enrichment:
+def _looked(start: Enrichment, change: AlarmChange, within: Within, look: Callable[[], Enrichment]) -> Enrichment:
     if change.state is not State.ALARM:
         return start
     try:
-        return look()
+        return within(BUDGET, look)
     except EnrichmentError as error:
         return replace(start, problem=str(error))
     except Exception as error:
@@ -90,8 +117,12 @@ def _query(fleet: str, condition: str, limit: int) -> str:
 
 def _evidence(of: Enrichment, key: str, change: AlarmChange, logs: Logs) -> Evidence:
     span = LONG_WINDOW if key in LONG_KEYS else WINDOW
-    events = logs.nodes.read(of.query or "", change.changed_at - span, change.changed_at)
-    found = evidence.collect(events, key, change.changed_at)
+    window = (change.changed_at - span, change.changed_at)
+    fleet = change.name.split("/")[1]
+    is_large = fleet in logs.large_fleets
+    events = (logs.states if is_large else logs.nodes).read(of.query or "", *window)
+    mean_waste = logs.waste.per_node(fleet, *window) if is_large else {}
+    found = evidence.collect(events, key, change.changed_at, mean_waste)
     if not found.nodes:
         raise EnrichmentError(f"no node wrote an event in the last {_minutes(span)} minutes")
     return found

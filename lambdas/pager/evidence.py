@@ -1,9 +1,9 @@
 """What the node events of the last minutes say about an alarm: nodes worst first, their states, the dollars. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Final
 
 from lambdas.pager.model import NodeEvent, Price, SeenError
@@ -74,12 +74,29 @@ class Evidence:
 
     @property
     def jobs(self) -> tuple[tuple[str, str], ...]:
-        """(job, owner) of the nodes, worst node's first, each once."""
-        return tuple(dict.fromkeys((_job(node.last), node.last.owner or "no owner known") for node in self.nodes))
+        """(job, owner) of the nodes that may be the cause, worst node's first, each once."""
+        suspects = [node for node in self.nodes if node.usd_per_hour is None or self._is_cause(node)]
+        return tuple(dict.fromkeys((_job(node.last), node.last.owner or "no owner known") for node in suspects))
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The owners of the nodes that are the cause, as far as they are known."""
+        return tuple(dict.fromkeys(node.last.owner for node in self.nodes if self._is_cause(node) and node.last.owner))
+
+    def _is_cause(self, node: Node) -> bool:
+        """Whether it loses at least half of what the worst one loses: another job of the fleet may well be fine."""
+        worst = max(each.usd_per_hour or 0.0 for each in self.nodes)
+        return (node.usd_per_hour or 0.0) >= BREACH_SHARE * worst
 
 
-def collect(events: Iterable[NodeEvent], alarm_key: str, at: datetime) -> Evidence:
-    """The evidence for ``alarm_key`` that changed state ``at``; twins and later events are left out."""
+def collect(
+    events: Iterable[NodeEvent], alarm_key: str, at: datetime, mean_waste: Mapping[datetime, float] | None = None
+) -> Evidence:
+    """The evidence for ``alarm_key`` that changed state ``at``; twins and later events are left out.
+
+    Where the events are only the first and the last of each of a node's states, ``mean_waste`` (USD an hour of the mean
+    node, by minute) says what the minutes between them cost.
+    """
     # The minute too: an agent whose disk lost its counter begins again at 1, and those events are no twins.
     unique = {(event.node, event.boot_id, event.seq, event.minute): event for event in events if event.minute <= at}
     ordered = sorted(unique.values(), key=lambda event: (event.node, event.minute, event.seq))
@@ -90,6 +107,8 @@ def collect(events: Iterable[NodeEvent], alarm_key: str, at: datetime) -> Eviden
     nodes = [(node, history) for node, history in nodes if node.state in causes] or nodes
     entered = min((node.spells[-1].start for node, _ in nodes if node.state in causes), default=None)
     began, since = _breach([history for _, history in nodes], at, entered)
+    if mean_waste and entered is None:
+        began, since = _breach_of({minute: usd * len(nodes) for minute, usd in mean_waste.items()}) or (began, since)
     known = [node.usd_per_hour for node, _ in nodes if node.usd_per_hour is not None]
     worst_first = tuple(sorted((node for node, _ in nodes), key=_badness))
     return Evidence(worst_first, began, sum(known) if known else None, since)
@@ -159,6 +178,17 @@ def _breach(
             break
         began, lost = minute, lost + rate / 60
     return began, lost
+
+
+def _breach_of(fleet_usd: Mapping[datetime, float]) -> tuple[datetime, float] | None:
+    """As ``_breach``, of the fleet's USD an hour by minute; a minute without a figure counts as the one before it."""
+    newest_first = sorted(fleet_usd.items(), reverse=True)
+    if not newest_first or newest_first[0][1] <= 0:
+        return None
+    lasting = list(takewhile(lambda each: each[1] >= BREACH_SHARE * newest_first[0][1], newest_first))
+    began, ends = lasting[-1][0], [newest_first[0][0] + MINUTE, *(minute for minute, _ in lasting)]
+    hours = ((end - minute).total_seconds() / 3600 for (minute, _), end in zip(lasting, ends, strict=False))
+    return began, sum(usd * span for (_, usd), span in zip(lasting, hours, strict=True))
 
 
 def _total(histories: Sequence[Sequence[NodeEvent]], minute: datetime, at: datetime) -> float:

@@ -1,9 +1,11 @@
-"""The Lambda entry point of the pager: an SNS event in, messages out, and an error when a destination took none.
+"""The Lambda entry point of the pager: a message of SNS or of the waiting queue in, pages out.
 
+What a destination did not take raises for SNS, and stays in the queue; so both try it again.
 Importing this module reads no environment variable and calls nothing.
 """
 
 import time
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -11,12 +13,28 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import TypeAdapter, ValidationError
 
 from fleet.operations_metrics import ENRICHMENT_FAILED, PAGES_FAILED, PAGES_SENT
-from lambdas.pager import service, settings
-from lambdas.pager.adapters import EventQuery, IncidentTable, Secrets, logs_client, secrets_client, table_client
-from lambdas.pager.delivery import HttpPoster
+from lambdas.pager import arrivals, node_states, service, settings, testing
+from lambdas.pager.adapters import (
+    EventQuery,
+    IncidentTable,
+    Mail,
+    Secrets,
+    WaitingQueue,
+    WasteMetric,
+    events_of,
+    logs_client,
+    mail_client,
+    metrics_client,
+    queue_client,
+    secrets_client,
+    table_client,
+)
+from lambdas.pager.deadline import within
+from lambdas.pager.destinations.delivery import HttpPoster
+from lambdas.pager.destinations.sending import Senders
 from lambdas.pager.enrichment import Logs
 from lambdas.pager.errors import DeliveryError
-from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Notice, Severity, SnsEvent
+from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Notice, Severity, SnsEvent, SnsMessage
 from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World
 from lambdas.shared.observability import emit, logger
@@ -25,37 +43,62 @@ FUNCTION = "pager"
 _MESSAGE: TypeAdapter[AlarmChange | Notice] = TypeAdapter(AlarmChange | Notice)
 
 
-def lambda_handler(event: dict[str, Any], context: LambdaContext) -> None:
-    """Deliver the pages of an SNS event; raise when one was not delivered, so that Lambda repeats the event."""
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any] | None:
+    """Deliver the pages of an event.
+
+    Raises:
+        DeliveryError: SNS brought a page that was not delivered. To the queue its ``batchItemFailures`` say so.
+    """
     log = logger(FUNCTION)
     log.clear_state()
     log.append_keys(request_id=context.aws_request_id)
     _once().register(context)
+    if arrivals.is_from_the_queue(event):
+        return _again(event)
+    undelivered = _deliver(record.sns for record in SnsEvent.model_validate(event).records)
+    if undelivered:
+        raise DeliveryError("; ".join(undelivered))
+    return None
+
+
+def _again(event: dict[str, Any]) -> dict[str, Any]:
+    failures = []
+    for arrival in arrivals.waiting(event):
+        if arrival.messages and not _deliver(arrival.messages):
+            continue
+        failures.append({"itemIdentifier": arrival.message_id})
+        _queue().put_off(arrival.receipt_handle, arrival.wait_seconds)
+    return {"batchItemFailures": failures}
+
+
+def _deliver(messages: Iterable[SnsMessage]) -> list[str]:
     undelivered: list[str] = []
-    for record in SnsEvent.model_validate(event).records:
+    for sns in messages:
         try:
-            message = _MESSAGE.validate_json(record.sns.message)
+            message = _MESSAGE.validate_json(sns.message)
         except ValidationError:
-            log.exception("message is neither an alarm transition nor a notice", topic=record.sns.topic_arn)
+            # Not the error itself: it quotes the message, which may be anything.
+            logger(FUNCTION).error("message is neither an alarm transition nor a notice", topic=sns.topic_arn)
             emit(PAGES_FAILED, 1, _settings().environment, reason="malformed")
             undelivered.append("a message that is neither an alarm transition nor a notice")
             continue
-        undelivered += _tell(message) if isinstance(message, Notice) else _page(message, record.sns.severity)
-    if undelivered:
-        raise DeliveryError("; ".join(undelivered))
+        undelivered += _tell(message) if isinstance(message, Notice) else _page(message, sns.severity)
+    return undelivered
 
 
 def _page(change: AlarmChange, severity: Severity) -> list[str]:
     outcome = service.handle(change, severity, _settings(), _world())
     _report(outcome, change)
-    return [f"{change.name} to {destination}: {reason}" for destination, reason in (outcome.failed or {}).items()]
+    testing.report(change, outcome, _world().incidents)
+    waits = [f"{change.name}: {outcome.waits}"] if outcome.waits else []
+    return [*waits, *(f"{change.name} to {destination}: {reason}" for destination, reason in outcome.failed.items())]
 
 
 def _tell(notice: Notice) -> list[str]:
     outcome = service.tell(notice, _settings(), _world())
     logger(FUNCTION).info("notice handled", key=notice.key, sent=outcome.sent, already_sent=outcome.repeated)
     _count(outcome, notice.key)
-    return [f"{notice.key} to {destination}: {reason}" for destination, reason in (outcome.failed or {}).items()]
+    return [f"{notice.key} to {destination}: {reason}" for destination, reason in outcome.failed.items()]
 
 
 def _report(outcome: Outcome, change: AlarmChange) -> None:
@@ -67,6 +110,7 @@ def _report(outcome: Outcome, change: AlarmChange) -> None:
         changed_at=change.changed_at_text,
         sent=outcome.sent,
         already_sent=outcome.repeated,
+        waits=outcome.waits,
     )
     if outcome.page and outcome.page.enrichment_problem:
         log.warning("page is bare", alarm=change.name, reason=outcome.page.enrichment_problem)
@@ -78,7 +122,7 @@ def _count(outcome: Outcome, alarm: str) -> None:
     environment, log = _settings().environment, logger(FUNCTION)
     for destination in outcome.sent:
         emit(PAGES_SENT, 1, environment, destination=destination, alarm=alarm)
-    for destination, reason in (outcome.failed or {}).items():
+    for destination, reason in outcome.failed.items():
         log.error("page not delivered", alarm=alarm, destination=destination, reason=reason)
         emit(PAGES_FAILED, 1, environment, destination=destination, alarm=alarm)
 
@@ -94,15 +138,30 @@ def _once() -> Once:
 
 
 @cache
+def _queue() -> WaitingQueue:
+    return WaitingQueue(queue_client(), _settings().waiting_queue)
+
+
+@cache
 def _world() -> World:
-    logs = logs_client()
+    logs, nodes = logs_client(), _settings().node_log_group
     return World(
         logs=Logs(
-            nodes=EventQuery(logs, _settings().node_log_group, NodeEvent, time),
-            capacity=EventQuery(logs, _settings().capacity_log_group, CapacityEvent, time),
+            nodes=EventQuery(logs, nodes, events_of(NodeEvent), time),
+            # A metric is asked for afterwards.
+            states=EventQuery(logs, nodes, node_states.events_of, time, budget=3.5),
+            capacity=EventQuery(logs, _settings().capacity_log_group, events_of(CapacityEvent), time),
+            waste=WasteMetric(metrics_client(), _settings().environment),
+            within=within,
+            large_fleets=_settings().large_fleets,
         ),
         incidents=IncidentTable(table_client(), _settings().idempotency_table, time.time),
-        secret=Secrets(secrets_client()).read,
-        post=HttpPoster(time.sleep).post,
-        once=_once().run,
+        senders=Senders(
+            secret=Secrets(secrets_client()).read,
+            post=HttpPoster(time.sleep).post,
+            mail=Mail(mail_client()).send,
+            now=time.time,
+        ),
+        once=_once(),
+        now=time.time,
     )

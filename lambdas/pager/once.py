@@ -10,12 +10,13 @@ from aws_lambda_powertools.utilities.idempotency import (
 )
 from aws_lambda_powertools.utilities.idempotency.exceptions import (
     IdempotencyAlreadyInProgressError,
+    IdempotencyItemNotFoundError,
     IdempotencyPersistenceLayerError,
 )
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas.pager.clients import TableClient
-from lambdas.pager.errors import DeliveryError
+from lambdas.pager.errors import DeliveryError, IncidentStoreError
 
 EXPIRES_SECONDS: Final = 24 * 24 * 3600
 KEY_PREFIX: Final = "page"
@@ -27,6 +28,8 @@ class Once:
     def __init__(self, dynamodb: TableClient, table: str) -> None:
         self._store = DynamoDBPersistenceLayer(table_name=table, boto3_client=dynamodb)
         self._config = IdempotencyConfig(expires_after_seconds=EXPIRES_SECONDS)
+        # `run` configures the store again, to the same end; it may be asked before anything was run.
+        self._store.configure(self._config, key_prefix=KEY_PREFIX)
 
     def register(self, context: LambdaContext) -> None:
         """Tell when this invocation ends, so that one that was cut off does not lock its successor out."""
@@ -65,3 +68,18 @@ class Once:
                 effect()
                 ran = True
         return ran
+
+    def is_done(self, key: str) -> bool:
+        """Whether the effect of ``key`` is recorded as done.
+
+        Raises:
+            IncidentStoreError: the table did not answer.
+        """
+        try:
+            # Its type says dict; what `run` has stored under is the plain text, as the decorator hands it over.
+            record = self._store.get_record(key)  # type: ignore[arg-type]
+        except IdempotencyItemNotFoundError:
+            return False
+        except Exception as error:
+            raise IncidentStoreError(f"the record cannot be read ({type(error).__name__})") from None
+        return record is not None and record.status == "COMPLETED"

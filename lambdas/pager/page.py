@@ -11,7 +11,7 @@ from fleet.hardware_errors import Action
 from fleet.prices.wording import UNKNOWN, amount, rate
 from lambdas.pager import capacity as capacity_wording
 from lambdas.pager.capacity import Capacity
-from lambdas.pager.evidence import Evidence, Node
+from lambdas.pager.evidence import FAULT, Evidence, Node
 from lambdas.pager.incident import Incident
 from lambdas.pager.links import Links
 from lambdas.pager.model import AlarmChange, Severity, State
@@ -31,6 +31,7 @@ class Page:
     """One transition, ready to be told.
 
     At most one of ``evidence`` (of nodes) and ``capacity`` is there; ``enrichment_problem`` says why one is missing.
+    ``known_since`` is the ALARM under which destinations know the incident; None when nothing could be remembered.
     """
 
     environment: str
@@ -38,6 +39,7 @@ class Page:
     severity: Severity
     incident: Incident
     links: Links
+    known_since: datetime | None = None
     evidence: Evidence | None = None
     capacity: Capacity | None = None
     enrichment_problem: str | None = None
@@ -56,6 +58,24 @@ class Page:
         return self.incident.opened_at or self.change.changed_at
 
     @property
+    def is_test(self) -> bool:
+        """Whether somebody only wants to see that pages arrive."""
+        return is_test(self.change)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Whose work is the cause, as far as the events say."""
+        if self.capacity and self.capacity.newest.owner:
+            return (self.capacity.newest.owner,)
+        return self.evidence.owners if self.evidence else ()
+
+    @property
+    def dedup_key(self) -> str:
+        """The incident's name at a destination: what opens it, closes it, and is folded into it has the same."""
+        arn = self.change.arn
+        return arn if self.known_since is None else f"{arn}#{milliseconds(self.known_since)}"
+
+    @property
     def subject(self) -> str:
         """``prod/trn1-pretrain``, or the environment and the alarm's own name."""
         split = naming.split_alarm_name(self.change.name)
@@ -69,7 +89,11 @@ class Page:
 
 
 def title(page: Page) -> str:
-    """Severity, environment/fleet, what is wrong, since when."""
+    """Severity, environment/fleet, what is wrong, since when; a test says that it is one."""
+    return f"TEST {_title(page)}" if page.is_test else _title(page)
+
+
+def _title(page: Page) -> str:
     if page.is_resolved:
         opened = page.incident.opened_at
         lasted = f" after {duration(page.change.changed_at - opened)}" if opened else ""
@@ -115,6 +139,17 @@ def numbers(page: Page) -> str | None:
     return _ARN.sub("", page.change.reason) or None
 
 
+def facts(page: Page) -> list[tuple[str, str]]:
+    """What is known, each with its name: why, whose, how many dollars, which numbers."""
+    named = [
+        *capacity_wording.facts(page.capacity).items(),
+        ("Job", jobs(page)),
+        ("Money", money(page)),
+        ("Numbers", numbers(page)),
+    ]
+    return [(name, text) for name, text in named if text]
+
+
 def jobs(page: Page) -> str | None:
     """Job and owner, worst node's first."""
     if not page.evidence or not page.evidence.jobs:
@@ -145,7 +180,8 @@ def _node_line(page: Page, node: Node) -> str:
         facts.append(f"${amount(node.usd_per_hour)}/h{_own_price(page, node)}")
     facts += _errors(node)
     text = f"{node.last.node}: {', '.join([*facts, _timeline(node)])}"
-    return f"{text} ({node.last.state_reason[:REASON_SHOWN]})" if node.is_silent and node.last.state_reason else text
+    is_unsaid = node.is_silent or (node.state == FAULT and not node.errors)
+    return f"{text} ({node.last.state_reason[:REASON_SHOWN]})" if is_unsaid and node.last.state_reason else text
 
 
 def _utilization(node: Node) -> Iterator[str]:
@@ -182,6 +218,17 @@ def _timeline(node: Node) -> str:
 def clock(moment: datetime) -> str:
     """``2026-11-21 03:41 UTC``."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def milliseconds(moment: datetime) -> str:
+    """``2026-11-21T03:41:12.900Z``: texts sort as times do."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def is_test(change: AlarmChange) -> bool:
+    """Whether the alarm is the one of `fleet page test`."""
+    split = naming.split_alarm_name(change.name)
+    return split is not None and split[1:] == (naming.PLATFORM, naming.PAGE_TEST)
 
 
 def duration(span: timedelta) -> str:

@@ -1,82 +1,172 @@
-"""From one alarm transition to delivered messages. No AWS in here: what touches the world is passed in."""
+"""From one alarm transition to delivered messages. No AWS in here: what touches the world is passed in.
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+Each destination hears of an incident once when it begins and once when it is over, in this order, whatever becomes of
+the messages on their way. An OK is told where the ALARM was told. Where the ALARM was not, because it is late or the
+destination is down, the OK is only remembered: the ALARM, when it is told at last, is followed by the OK at once.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final, Protocol
 
-from lambdas.pager import pagerduty, slack
-from lambdas.pager.enrichment import Logs, enrich
+from fleet.paging import STAYS_OPEN
+from lambdas.pager.destinations.sending import Senders, send, send_notice
+from lambdas.pager.enrichment import Enrichment, Logs, enrich
 from lambdas.pager.errors import DeliveryError, IncidentStoreError, SecretError
-from lambdas.pager.incident import Incident, Remembered, incident_of
+from lambdas.pager.incident import Incident, Transition, incident_of
 from lambdas.pager.links import links
 from lambdas.pager.model import AlarmChange, Notice, Severity, State
 from lambdas.pager.page import Page
 from lambdas.pager.settings import Settings
 
-PAGERDUTY: Final = "pagerduty"
-SLACK: Final = "slack"
+# So long an OK waits for its own ALARM; then whatever it may have opened is closed unseen.
+LATE: Final = timedelta(minutes=15)
 
 
 class Incidents(Protocol):
     """The memory of incidents."""
 
-    def last(self, alarm_arn: str) -> Remembered | None:
-        """What is remembered of an alarm, or IncidentStoreError."""
+    def record(self, change: AlarmChange) -> frozenset[Transition]:
+        """Remember a transition; all that is known of its alarm then, or IncidentStoreError."""
 
-    def remember(self, change: AlarmChange, opened_at: datetime | None) -> bool:
-        """Keep a transition; False when a newer one is known, or IncidentStoreError."""
+    def report(self, key: str, results: Mapping[str, str]) -> None:
+        """Keep what became of a test page at each destination, or IncidentStoreError."""
+
+
+class Once(Protocol):
+    """Effects that are done at most once."""
+
+    def run(self, key: str, effect: Callable[[], None]) -> bool:
+        """Have the effect unless it is recorded; True when it was had now."""
+
+    def is_done(self, key: str) -> bool:
+        """Whether it is recorded, or IncidentStoreError."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What the service acts on."""
+    """What the service acts on; ``now`` is unix seconds."""
 
     logs: Logs
     incidents: Incidents
-    secret: Callable[[str], str]
-    post: Callable[[str, Mapping[str, object]], None]
-    once: Callable[[str, Callable[[], None]], bool]
+    senders: Senders
+    once: Once
+    now: Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one page. ``failed`` maps a destination to the reason."""
+    """What became of one transition. ``failed`` maps a destination to the reason; ``waits`` says for what."""
 
     page: Page | None
     sent: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
-    failed: Mapping[str, str] | None = None
+    failed: Mapping[str, str] = field(default_factory=dict)
+    waits: str | None = None
+
+    def then(self, later: "Outcome") -> "Outcome":
+        """Both, as one."""
+        return Outcome(
+            self.page,
+            (*self.sent, *later.sent),
+            (*self.repeated, *later.repeated),
+            {**self.failed, **later.failed},
+            self.waits,
+        )
 
 
 def handle(change: AlarmChange, severity: Severity, settings: Settings, world: World) -> Outcome:
-    """Make the page of ``change`` and deliver it to every destination that it is for."""
+    """Deliver the page of ``change`` to every destination that it is for."""
     if change.state is State.INSUFFICIENT_DATA:
         return Outcome(page=None)
     incident = _incident(change, world.incidents)
-    page = _page(change, severity, incident, settings, world.logs)
-    deliveries = {
-        destination: (_key(change, destination), partial(_deliver, destination, page, settings, world))
-        for destination in destinations(page)
-    }
-    return _delivered(page, deliveries, world)
+    if change.state is State.OK:
+        return _over(change, severity, incident, settings, world)
+    page = _page(change, severity, incident, enrich(change, world.logs), settings)
+    names = settings.directory.chosen(severity, page.owners)
+    outcome = _delivered(page, [(name, *_telling(page, name, settings, world)) for name in names], world)
+    # Only now: an OK that was handled meanwhile did not see that this page was told.
+    incident = _incident(change, world.incidents)
+    if not incident.is_certain or incident.ended_at is None:
+        return outcome
+    end = change.model_copy(update={"state": State.OK, "old_state": State.ALARM, "changed_at": incident.ended_at})
+    return outcome.then(_resolved(end, severity, incident, settings, world))
 
 
 def tell(notice: Notice, settings: Settings, world: World) -> Outcome:
-    """Deliver a notice, once by its key; nobody is woken up for one."""
-    send = partial(_send_to_slack, {**slack.notice_message(notice)}, settings, world)
-    return _delivered(None, {SLACK: (f"notice|{notice.key}", send)}, world)
+    """Deliver a notice, once by its key, where tickets go; nobody is woken up for one."""
+    directory = settings.directory
+    names = [
+        name for name in directory.chosen(Severity.TICKET, ()) if directory.destinations[name].kind not in STAYS_OPEN
+    ]
+    jobs = [
+        (name, f"notice|{notice.key}|{name}", partial(send_notice, directory.destinations[name], notice, world.senders))
+        for name in names
+    ]
+    return _delivered(None, jobs, world)
 
 
-def _delivered(page: Page | None, deliveries: Mapping[str, tuple[str, Callable[[], None]]], world: World) -> Outcome:
+def _over(change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, world: World) -> Outcome:
+    if incident.alarms:
+        return _resolved(change, severity, incident, settings, world)
+    if incident.is_certain:
+        if change.old_state is not State.ALARM:
+            # A recovery from missing data, such as a new alarm's first OK, is no news.
+            return Outcome(page=None)
+        if datetime.fromtimestamp(world.now(), UTC) - change.changed_at < LATE:
+            return Outcome(page=None, waits="its alarm has not come yet")
+    page = _page(change, severity, incident, Enrichment(), settings)
+    names = _in_doubt(change, severity, settings)
+    return _delivered(page, [(name, *_telling(page, name, settings, world)) for name in names], world)
+
+
+def _in_doubt(change: AlarmChange, severity: Severity, settings: Settings) -> Iterator[str]:
+    """Who may have heard of an alarm that is not remembered: a resolve is ignored where nothing is open."""
+    directory = settings.directory
+    for name in directory.possible(severity):
+        if directory.destinations[name].kind in STAYS_OPEN or change.old_state is State.ALARM:
+            yield name
+
+
+def _resolved(change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, world: World) -> Outcome:
+    jobs = []
+    for name in settings.directory.destinations:
+        told = next((at for at in incident.alarms if _is_done(_key(change.arn, at, State.ALARM, name), world)), None)
+        if told is not None:
+            page = _page(change, severity, incident, Enrichment(), settings, known_since=told)
+            jobs.append((name, *_telling(page, name, settings, world)))
+    return _delivered(_page(change, severity, incident, Enrichment(), settings), jobs, world)
+
+
+def _telling(page: Page, name: str, settings: Settings, world: World) -> tuple[str, Callable[[], None]]:
+    """The key under which ``page`` is told to a destination, and the telling itself."""
+    effect = partial(send, settings.directory.destinations[name], page, world.senders)
+    change = page.change
+    if not page.incident.is_certain:
+        return _key(change.arn, change.changed_at, change.state, name), effect
+    # Under whichever of its ALARMs the incident was told of, it was told of.
+    for at in page.incident.alarms:
+        if _is_done(key := _key(change.arn, at, change.state, name), world):
+            return key, effect
+    return _key(change.arn, page.known_since or change.changed_at, change.state, name), effect
+
+
+def _is_done(key: str, world: World) -> bool:
+    try:
+        return world.once.is_done(key)
+    except IncidentStoreError:
+        return False
+
+
+def _delivered(page: Page | None, jobs: Iterable[tuple[str, str, Callable[[], None]]], world: World) -> Outcome:
     sent: list[str] = []
     repeated: list[str] = []
     failed: dict[str, str] = {}
-    for destination, (key, send) in deliveries.items():
+    for destination, key, effect in jobs:
         try:
-            ran = world.once(key, send)
+            ran = world.once.run(key, effect)
         except (DeliveryError, SecretError) as error:
             failed[destination] = str(error)
             continue
@@ -87,63 +177,33 @@ def _delivered(page: Page | None, deliveries: Mapping[str, tuple[str, Callable[[
     return Outcome(page, tuple(sent), tuple(repeated), failed)
 
 
-def destinations(page: Page) -> tuple[str, ...]:
-    """Who hears of it: pages go to PagerDuty and Slack, tickets to Slack.
-
-    A late alarm that is over opens nothing in PagerDuty, because nothing would close it. A recovery from missing data
-    that no alarm preceded, such as a new alarm's first OK, is no news; when in doubt PagerDuty resolves, which it
-    ignores without an incident.
-    """
-    is_news = not page.is_resolved or page.incident.opened_at is not None or page.change.old_state is State.ALARM
-    wakes = page.severity is Severity.PAGE and not page.incident.is_over and (is_news or not page.incident.is_certain)
-    return ((PAGERDUTY,) if wakes else ()) + ((SLACK,) if is_news else ())
-
-
-def _key(change: AlarmChange, destination: str) -> str:
-    return f"{change.arn}|{change.changed_at_text}|{change.state}|{destination}"
+def _key(arn: str, at: datetime, state: State, destination: str) -> str:
+    return f"{arn}|{at.astimezone(UTC).isoformat(timespec='milliseconds')}|{state}|{destination}"
 
 
 def _incident(change: AlarmChange, incidents: Incidents) -> Incident:
     try:
-        incident = incident_of(change, incidents.last(change.arn))
-        if not incident.is_over and not incidents.remember(change, incident.opened_at):
-            # Another invocation wrote a newer transition between the two calls: look again.
-            incident = incident_of(change, incidents.last(change.arn))
+        return incident_of(change, incidents.record(change))
     except IncidentStoreError:
-        return Incident(change.changed_at if change.state is State.ALARM else None, is_certain=False)
-    return incident
+        return Incident((change.changed_at,) if change.state is State.ALARM else (), is_certain=False)
 
 
-def _page(change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, logs: Logs) -> Page:
-    found = enrich(change, logs)
+def _page(
+    change: AlarmChange,
+    severity: Severity,
+    incident: Incident,
+    found: Enrichment,
+    settings: Settings,
+    known_since: datetime | None = None,
+) -> Page:
     return Page(
         environment=settings.environment,
         change=change,
         severity=severity,
         incident=incident,
         links=links(settings, change, found.query, about_capacity=found.about_capacity),
+        known_since=known_since or (incident.opened_at if incident.is_certain else None),
         evidence=found.evidence,
         capacity=found.capacity,
         enrichment_problem=found.problem,
     )
-
-
-def _deliver(destination: str, page: Page, settings: Settings, world: World) -> None:
-    if destination == SLACK:
-        _send_to_slack({**slack.message(page)}, settings, world)
-        return
-    routing_key, url = _routing(world.secret(settings.pagerduty_secret), settings.pagerduty_secret)
-    world.post(url, pagerduty.event(page, routing_key))
-
-
-def _send_to_slack(message: Mapping[str, object], settings: Settings, world: World) -> None:
-    world.post(world.secret(settings.slack_secret).strip(), message)
-
-
-def _routing(text: str, name: str) -> tuple[str, str]:
-    try:
-        fields = json.loads(text)
-        return str(fields["routing_key"]), str(fields.get("events_url") or pagerduty.EVENTS_URL)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        # The cause would quote the secret.
-        raise SecretError(f'secret {name} is not JSON of the form {{"routing_key": "…"}}') from None

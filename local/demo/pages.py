@@ -55,7 +55,7 @@ def received_pages(messages: Sequence[InboxMessage], start: float) -> list[Recei
         resolve = next((later for later in events[position + 1 :] if _resolves(later, key)), None)
         pages.append(
             ReceivedPage(
-                alarm=key.rpartition(":alarm:")[2],
+                alarm=key.rpartition(":alarm:")[2].partition("#")[0],
                 minute=_minute(message, start),
                 text=json.dumps(message.body, ensure_ascii=False),
                 body=message.body,

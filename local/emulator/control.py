@@ -11,7 +11,7 @@ from local.emulator.capacity.planting import PLANTERS
 from local.emulator.faults import Fault
 from local.emulator.platform import Platform
 
-CHANNELS = ("slack", "pagerduty")
+CHANNELS = ("slack", "pagerduty", "webhook")
 Answer = tuple[int, dict[str, Any]]
 
 

@@ -4,7 +4,8 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import traceback
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,11 +13,8 @@ import pytest
 from fleet import naming
 from fleet import operations_metrics as metrics
 from lambdas.pager import handler
-from lambdas.pager.delivery import HttpPoster
 from lambdas.pager.errors import DeliveryError
-from lambdas.shared import observability
 from tests.support.pager import (
-    ENVIRON,
     ROUTING_KEY,
     SLACK_URL,
     LambdaContext,
@@ -25,33 +23,16 @@ from tests.support.pager import (
     history,
     sns_event,
 )
+from tests.support.pager_deployment import deployed
 
 WASTE = {"wasted_usd_per_hour": 18.0}
 
 
 @pytest.fixture
 def pager(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pager]:
-    """The handler with its deployed environment variables, over fakes instead of AWS and HTTP."""
     pager = Pager().seen(*history("i-a", {20: WASTE}))
-    for name, value in ENVIRON.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.delenv("POWERTOOLS_SERVICE_NAME", raising=False)
-    monkeypatch.setattr(handler, "logs_client", lambda: pager.logs)
-    monkeypatch.setattr(handler, "secrets_client", lambda: pager.secrets)
-    monkeypatch.setattr(handler, "table_client", lambda: pager.table)
-
-    def post(_: HttpPoster, url: str, body: Mapping[str, Any]) -> None:
-        pager.inbox.post(url, body)
-
-    monkeypatch.setattr(HttpPoster, "post", post)
-    _forget()
-    yield pager
-    _forget()
-
-
-def _forget() -> None:
-    for cached in (handler._settings, handler._once, handler._world, observability.logger):
-        cached.cache_clear()
+    with deployed(pager, monkeypatch):
+        yield pager
 
 
 def emitted(output: str) -> list[dict[str, Any]]:
@@ -125,6 +106,32 @@ def test_secrets_are_in_no_log_and_no_error(
     assert ROUTING_KEY not in told
     assert SLACK_URL not in told
     assert "s3cr3t" not in told
+
+
+@pytest.mark.parametrize("fault", ["not JSON", '{"routing_key": ""}', "[]"])
+def test_a_malformed_secret_and_a_broken_client_show_no_secret_either(
+    pager: Pager,
+    fault: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    pager.secrets.values["prod/pagerduty"] = f"{fault} {ROUTING_KEY}"
+
+    def broken(_: HttpPoster, url: str, *_more: object) -> None:
+        raise RuntimeError(f"no route to {url}")
+
+    monkeypatch.setattr(HttpPoster, "post", broken)
+    handler._world.cache_clear()
+
+    with caplog.at_level(logging.DEBUG), pytest.raises(DeliveryError) as failure:
+        handler.lambda_handler(sns_event(alarm_message()), LambdaContext())
+
+    captured = capsys.readouterr()
+    told = captured.out + captured.err + caplog.text + "".join(traceback.format_exception(failure.value))
+    assert "secret prod/pagerduty is not JSON of the form" in told
+    assert "to slack: RuntimeError" in told
+    assert not [secret for secret in (ROUTING_KEY, SLACK_URL, "s3cr3t") if secret in told]
 
 
 def test_importing_the_handler_reads_no_environment_and_needs_no_region() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from botocore.exceptions import ClientError, EndpointConnectionError
@@ -15,7 +16,7 @@ def client_error(code: str, operation: str) -> ClientError:
 
 @dataclass
 class FakeTable:
-    """One table with the key ``id``; knows the two conditional writes that the pager makes."""
+    """One table with the key ``id``; knows the writes that the pager makes."""
 
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
     is_down: bool = False
@@ -33,14 +34,16 @@ class FakeTable:
         self._check()
         item = request["Item"]
         present = self.items.get(item["id"]["S"])
-        if present and not self._may_replace(present, request["ExpressionAttributeValues"]):
+        if (
+            "ConditionExpression" in request
+            and present
+            and not self._may_replace(present, request["ExpressionAttributeValues"])
+        ):
             raise client_error("ConditionalCheckFailedException", "PutItem")
         self.items[item["id"]["S"]] = dict(item)
         return {}
 
     def _may_replace(self, present: Item, values: Item) -> bool:
-        if ":changed_at" in values:
-            return present["changed_at"]["S"] <= values[":changed_at"]["S"]
         if int(present["expiration"]["N"]) < int(values[":now"]["N"]):
             return True
         until = present.get("in_progress_expiration", {"N": "9" * 20})["N"]
@@ -49,11 +52,20 @@ class FakeTable:
     def update_item(self, **request: Any) -> dict[str, Any]:
         self._check()
         names, values = request["ExpressionAttributeNames"], request["ExpressionAttributeValues"]
+        if "#transitions" in names:
+            return {"Attributes": self._change_set(request["Key"], request["UpdateExpression"], values)}
         item = self.items[request["Key"]["id"]["S"]]
         item[names["#response_data"]] = values[":response_data"]
         item[names["#expiry"]] = values[":expiry"]
         item[names["#status"]] = values[":status"]
         return {}
+
+    def _change_set(self, key: Item, expression: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        item = self.items.setdefault(key["id"]["S"], dict(key))
+        present, these = set(item.get("transitions", {"SS": []})["SS"]), set(values[":these"]["SS"])
+        kept = present | these if expression.startswith("ADD") else present - these
+        item.update(transitions={"SS": sorted(kept)}, expiration=values[":until"])
+        return item
 
     def delete_item(self, **request: Any) -> dict[str, Any]:
         self._check()
@@ -89,6 +101,32 @@ class FakeLogs:
     def stop_query(self, **request: Any) -> dict[str, Any]:
         self.stopped.append(request["queryId"])
         return {"success": True}
+
+
+@dataclass
+class FakeMetrics:
+    """GetMetricData: answers one series, or nothing at all."""
+
+    series: dict[datetime, float] = field(default_factory=dict)
+    error: Exception | None = None
+    asked: list[dict[str, Any]] = field(default_factory=list)
+
+    def get_metric_data(self, **request: Any) -> dict[str, Any]:
+        self.asked.append(request)
+        if self.error:
+            raise self.error
+        return {"MetricDataResults": [{"Timestamps": list(self.series), "Values": list(self.series.values())}]}
+
+
+@dataclass
+class FakeQueue:
+    """One message of a queue, and for how long it is hidden."""
+
+    hidden_for: int = 0
+
+    def change_message_visibility(self, **request: Any) -> dict[str, Any]:
+        self.hidden_for = request["VisibilityTimeout"]
+        return {}
 
 
 @dataclass

@@ -9,14 +9,15 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
 
-from lambdas.pager import service, settings
-from lambdas.pager.adapters import EventQuery, IncidentTable, Secrets
+from lambdas.pager import node_states, service, settings
+from lambdas.pager.adapters import EventQuery, IncidentTable, Secrets, WasteMetric, events_of
+from lambdas.pager.destinations.sending import Senders, Sign
 from lambdas.pager.enrichment import Logs
 from lambdas.pager.errors import DeliveryError
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Severity
 from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World
-from tests.support.aws_fakes import FakeLogs, FakeSecrets, FakeTable, FakeTicker
+from tests.support.aws_fakes import FakeLogs, FakeMetrics, FakeQueue, FakeSecrets, FakeTable, FakeTicker
 
 ALARMS = Path(__file__).parent.parent / "unit/lambdas/pager/alarms"
 # The minute of the alarms' StateChangeTime.
@@ -27,8 +28,10 @@ ENVIRON = {
     "ENVIRONMENT": "prod",
     "NODE_LOG_GROUP": "/neuron-fleet/prod/nodes",
     "CAPACITY_LOG_GROUP": "/neuron-fleet/prod/capacity",
-    "PAGERDUTY_SECRET": "prod/pagerduty",
-    "SLACK_SECRET": "prod/slack",
+    "PAGING": json.dumps(
+        {"destinations": {"pagerduty": ["pagerduty", "prod/pagerduty"], "slack": ["slack", "prod/slack"]}, "routes": []}
+    ),
+    "WAITING_QUEUE": "https://sqs.test/waiting",
     "RUNBOOKS_URL": "https://runbooks.test/docs/runbooks",
     "IDEMPOTENCY_TABLE": "pages",
 }
@@ -142,8 +145,17 @@ class Inbox:
 
     posts: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     refuses: set[str] = field(default_factory=set)
+    mails: list[tuple[str, str, str]] = field(default_factory=list)
+    signed: list[Mapping[str, str]] = field(default_factory=list)
 
-    def post(self, url: str, body: Mapping[str, Any]) -> None:
+    def mail(self, topic: str, subject: str, text: str) -> None:
+        if any(text in topic for text in self.refuses):
+            raise DeliveryError("refused with InternalError")
+        self.mails.append((topic, subject, text))
+
+    def post(self, url: str, body: Mapping[str, Any], sign: Sign | None = None) -> None:
+        if sign:
+            self.signed.append(sign(json.dumps(body).encode()))
         if any(text in url for text in self.refuses):
             raise DeliveryError("refused with HTTP 500")
         self.posts.append((url, body))
@@ -171,18 +183,32 @@ class Pager:
         )
     )
 
+    cloudwatch: FakeMetrics = field(default_factory=FakeMetrics)
+    large_fleets: frozenset[str] = frozenset()
+    environ: dict[str, str] = field(default_factory=lambda: dict(ENVIRON))
+    queue: FakeQueue = field(default_factory=FakeQueue)
+    # Half an hour after the OK of ``ok()``: an alarm that has not come by then does not come any more.
+    moment: float = (AT + timedelta(minutes=72)).timestamp()
+
+    def now(self) -> float:
+        return self.moment
+
     def world(self) -> World:
         once = Once(self.table, "pages")
         once.register(LambdaContext())
         return World(
             logs=Logs(
-                nodes=EventQuery(self.logs, "/neuron-fleet/prod/nodes", NodeEvent, self.ticker),
-                capacity=EventQuery(self.logs, "/neuron-fleet/prod/capacity", CapacityEvent, self.ticker),
+                nodes=EventQuery(self.logs, "/neuron-fleet/prod/nodes", events_of(NodeEvent), self.ticker),
+                states=EventQuery(self.logs, "/neuron-fleet/prod/nodes", node_states.events_of, self.ticker),
+                capacity=EventQuery(self.logs, "/neuron-fleet/prod/capacity", events_of(CapacityEvent), self.ticker),
+                waste=WasteMetric(self.cloudwatch, "prod"),
+                within=lambda _, work: work(),
+                large_fleets=self.large_fleets,
             ),
             incidents=IncidentTable(self.table, "pages", AT.timestamp),
-            secret=Secrets(self.secrets).read,
-            post=self.inbox.post,
-            once=once.run,
+            senders=Senders(Secrets(self.secrets).read, self.inbox.post, self.inbox.mail, self.now),
+            once=once,
+            now=self.now,
         )
 
     def seen(self, *events: Mapping[str, Any]) -> "Pager":
@@ -190,4 +216,4 @@ class Pager:
         return self
 
     def handle(self, change: AlarmChange, severity: Severity = Severity.PAGE) -> Outcome:
-        return service.handle(change, severity, settings.load(ENVIRON), self.world())
+        return service.handle(change, severity, settings.load(self.environ), self.world())

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lambdas.pager.pagerduty import EVENTS_URL
+from lambdas.pager.destinations.pagerduty import EVENTS_URL
 from tests.support.pager import Pager, alarm_change, history, node_event
 
 WASTE = {"wasted_usd_per_hour": 18.0, "tensor_engine_utilization": 6.4}
@@ -46,7 +46,7 @@ def test_pagerduty_gets_the_same_facts_as_fields() -> None:
     details = event["payload"]["custom_details"]
     assert url == EVENTS_URL
     assert event["event_action"] == "trigger"
-    assert event["dedup_key"] == alarm_change("composite").arn
+    assert event["dedup_key"] == f"{alarm_change('composite').arn}#2026-11-21T03:41:12.900Z"
     assert event["payload"]["severity"] == "critical"
     assert event["payload"]["timestamp"] == "2026-11-21T03:41:12.900+00:00"
     assert details["job"] == "llama-pretrain (llama-8), owner foundation-models"

@@ -1,12 +1,13 @@
 """Routing, duplicates, order and failures: who hears what, how often."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from lambdas.pager.model import Severity
 from tests.support.aws_fakes import client_error
-from tests.support.pager import ROUTING_KEY, SLACK_URL, Pager, alarm_change, node_event, ok
+from tests.support.pager import AT, ROUTING_KEY, SLACK_URL, Pager, alarm_change, node_event, ok
 
 
 @pytest.mark.parametrize("shape", ["metric", "composite", "metric_math"])
@@ -60,7 +61,10 @@ def test_a_second_incident_of_the_same_alarm_is_sent_again() -> None:
     pager.handle(alarm_change(StateChangeTime="2026-11-21T05:00:00.000+0000"))
 
     assert [event["event_action"] for event in pager.inbox.pagerduty] == ["trigger", "resolve", "trigger"]
-    assert len({event["dedup_key"] for event in pager.inbox.pagerduty}) == 1
+    first, end, second = (event["dedup_key"] for event in pager.inbox.pagerduty)
+    # An acknowledged incident stays as it is, and a late trigger for one incident opens no other.
+    assert first == end == f"{alarm_change().arn}#2026-11-21T03:41:12.345Z"
+    assert second != first
 
 
 def test_ok_resolves_and_says_how_long_it_lasted() -> None:
@@ -72,15 +76,46 @@ def test_ok_resolves_and_says_how_long_it_lasted() -> None:
     assert pager.inbox.slack[1]["text"] == "RESOLVED prod/trn1-pretrain: Idle allocated after 42 min"
 
 
-def test_a_late_alarm_after_its_ok_opens_no_incident_that_nobody_would_close() -> None:
-    pager = Pager().seen(node_event())
+def test_an_alarm_after_its_ok_is_told_as_over_and_closed_at_once() -> None:
+    pager = Pager(moment=(AT + timedelta(minutes=43)).timestamp()).seen(node_event())
 
-    pager.handle(ok())
+    early = pager.handle(ok())
     outcome = pager.handle(alarm_change())
+    again = pager.handle(ok())
 
-    assert outcome.sent == ("slack",)
-    assert pager.inbox.slack[1]["text"].endswith("(already over)")
-    assert [event["event_action"] for event in pager.inbox.pagerduty] == ["resolve"]
+    assert (early.sent, early.waits) == ((), "its alarm has not come yet")
+    assert outcome.sent == ("pagerduty", "slack", "pagerduty", "slack")
+    assert again.repeated == ("pagerduty", "slack")
+    assert pager.inbox.slack[0]["text"].endswith("(already over)")
+    trigger, resolve = pager.inbox.pagerduty
+    assert (trigger["event_action"], resolve["event_action"]) == ("trigger", "resolve")
+    # On record, and nobody gets up for it.
+    assert trigger["payload"]["severity"] == "info"
+    assert trigger["dedup_key"] == resolve["dedup_key"]
+
+
+def test_an_ok_whose_alarm_never_came_closes_what_may_be_open_after_a_quarter_of_an_hour() -> None:
+    pager = Pager(moment=(AT + timedelta(minutes=43 + 15)).timestamp())
+
+    outcome = pager.handle(ok())
+
+    assert outcome.sent == ("pagerduty", "slack")
+    # Of an alarm that was told of without the table, the ARN alone is the name.
+    assert [event["dedup_key"] for event in pager.inbox.pagerduty] == [alarm_change().arn]
+
+
+def test_an_ok_is_not_told_where_its_alarm_was_not_and_the_alarm_brings_it_along() -> None:
+    pager = Pager().seen(node_event())
+    pager.inbox.refuses = {"pagerduty"}
+
+    pager.handle(alarm_change())
+    end = pager.handle(ok())
+    pager.inbox.refuses = set()
+    late = pager.handle(alarm_change())
+
+    assert end.sent == ("slack",)
+    assert (late.sent, late.repeated) == (("pagerduty", "pagerduty"), ("slack", "slack"))
+    assert [event["event_action"] for event in pager.inbox.pagerduty] == ["trigger", "resolve"]
 
 
 def test_missing_data_within_an_incident_does_not_begin_another() -> None:

@@ -1,4 +1,4 @@
-"""HTTP to PagerDuty and Slack: short timeouts, few attempts, and no URL in any message, because Slack's is a secret."""
+"""HTTP to the destinations: short timeouts, few attempts, and no URL in any message, for many are secrets."""
 
 import json
 import logging
@@ -24,33 +24,34 @@ class HttpPoster:
         self._pool = urllib3.PoolManager(timeout=TIMEOUT, retries=False)
         self._sleep = sleep
 
-    def post(self, url: str, body: Mapping[str, object]) -> None:
-        """Post ``body`` to ``url``; any 2xx answer is success.
+    def post(
+        self,
+        url: str,
+        body: Mapping[str, object],
+        sign: Callable[[bytes], Mapping[str, str]] | None = None,
+    ) -> None:
+        """Post ``body`` to ``url``, with the headers that ``sign`` gives for its bytes; any 2xx answer is success.
 
         Raises:
             DeliveryError: refused, or not taken after three attempts. The message names no URL.
         """
+        sent = json.dumps(body).encode()
+        headers = {"Content-Type": "application/json", **(sign(sent) if sign else {})}
         answer = ""
         for attempt in range(ATTEMPTS):
             if attempt:
                 self._sleep(BACKOFF_SECONDS[attempt - 1])
-            status, answer = self._attempt(url, body)
+            status, answer = self._attempt(url, sent, headers)
             if 200 <= status < 300:
                 return
             if status and status not in TRY_AGAIN:
                 raise DeliveryError(f"refused with {answer}")
         raise DeliveryError(f"not taken after {ATTEMPTS} attempts: {answer}")
 
-    def _attempt(self, url: str, body: Mapping[str, object]) -> tuple[int, str]:
+    def _attempt(self, url: str, sent: bytes, headers: Mapping[str, str]) -> tuple[int, str]:
         """The HTTP status (0 when there was no answer) and what to say of it."""
         try:
-            response = self._pool.request(
-                "POST",
-                url,
-                body=json.dumps(body).encode(),
-                headers={"Content-Type": "application/json"},
-                redirect=False,
-            )
+            response = self._pool.request("POST", url, body=sent, headers=headers, redirect=False)
         except (urllib3.exceptions.HTTPError, ValueError) as error:
             return 0, type(error).__name__
         return response.status, f"HTTP {response.status}"

@@ -54,13 +54,7 @@ def _paragraphs(page: Page) -> list[str]:
 
 
 def _facts(page: Page) -> str:
-    facts = [
-        *capacity.facts(page.capacity).items(),
-        ("Job", wording.jobs(page)),
-        ("Money", wording.money(page)),
-        ("Numbers", wording.numbers(page)),
-    ]
-    return "\n".join(f"*{name}:* {escape(text)}" for name, text in facts if text)
+    return "\n".join(f"*{name}:* {escape(text)}" for name, text in wording.facts(page))
 
 
 def _links(page: Page) -> str:

@@ -1,7 +1,8 @@
 """A page as a PagerDuty Events API v2 event.
 
-The deduplication key is the alarm's ARN: PagerDuty folds triggers into the open incident, and opens a new one for the
-first trigger after a resolve, so ALARM → OK → ALARM is two incidents and nothing has to be remembered for it.
+The deduplication key names the incident: the alarm's ARN and the moment of the ALARM. PagerDuty folds a repeated
+trigger into the open incident and leaves it acknowledged, and a trigger that comes late for one incident touches no
+other. Where nothing could be remembered it is the ARN alone.
 """
 
 from typing import Final
@@ -21,11 +22,12 @@ Event = dict[str, object]
 
 def event(page: Page, routing_key: str) -> Event:
     """The trigger or resolve event of ``page``."""
-    base: Event = {"routing_key": routing_key, "dedup_key": page.change.arn[-DEDUP_LIMIT:]}
+    base: Event = {"routing_key": routing_key, "dedup_key": page.dedup_key[-DEDUP_LIMIT:]}
     payload: Event = {
         "summary": wording.title(page)[:SUMMARY_LIMIT],
         "source": page.subject,
-        "severity": SEVERITIES[page.severity],
+        # An incident that is over is on record there, and nobody needs to get up for it.
+        "severity": "info" if page.incident.is_over and not page.is_resolved else SEVERITIES[page.severity],
         "timestamp": page.change.changed_at_text,
     }
     if page.is_resolved:
@@ -42,7 +44,7 @@ def event(page: Page, routing_key: str) -> Event:
             "component": page.subject,
             "group": page.environment,
             "class": page.what,
-            "custom_details": _details(page),
+            "custom_details": details(page),
         },
     }
 
@@ -52,8 +54,9 @@ def _links(page: Page) -> list[dict[str, str]]:
     return [{"href": url, "text": name} for name, url in named if url and "://" in url]
 
 
-def _details(page: Page) -> dict[str, object]:
-    details: dict[str, object | None] = {
+def details(page: Page) -> dict[str, object]:
+    """What is known of a page, by name; what is not known is left out."""
+    known: dict[str, object | None] = {
         "what": wording.summary(page),
         **{name.lower(): text for name, text in capacity.facts(page.capacity).items()},
         "reservations": capacity.reservations(page.capacity) or None,
@@ -65,4 +68,4 @@ def _details(page: Page) -> dict[str, object]:
         "runbook": page.links.runbook,
         "missing": page.enrichment_problem,
     }
-    return {name: detail for name, detail in details.items() if detail is not None}
+    return {name: detail for name, detail in known.items() if detail is not None}

@@ -1,0 +1,1 @@
+"""Where pages go, and the shape that each destination wants."""

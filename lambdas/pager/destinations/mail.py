@@ -1,0 +1,54 @@
+"""A page as an e-mail of plain text, by way of an SNS topic.
+
+SNS and not SES: it needs no verified domain and no leave of a sandbox before the first page, and each reader confirms
+and ends the subscription without the platform's help. SNS takes subjects of at most 100 ASCII characters.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from lambdas.pager import capacity
+from lambdas.pager import page as wording
+from lambdas.pager.page import Page
+
+SUBJECT_LIMIT: Final = 99
+
+
+def subject(page: Page) -> str:
+    """The page's title, as far as SNS takes it."""
+    return plain_subject(wording.title(page))
+
+
+def plain_subject(title: str) -> str:
+    """``title`` in printable ASCII, on one line, short enough."""
+    text = "".join(letter if " " <= letter <= "~" else "?" for letter in title)[:SUBJECT_LIMIT]
+    # SNS wants a letter, a digit or punctuation first.
+    return text.strip() or "Neuron Fleet"
+
+
+def text(page: Page) -> str:
+    """What Slack is told, without its marks."""
+    return "\n".join([wording.title(page), "", *_body(page)])
+
+
+def _body(page: Page) -> Iterator[str]:
+    if page.is_resolved:
+        yield f"{page.what} is over since {wording.clock(page.change.changed_at)}."
+        return
+    yield wording.summary(page)
+    for name, fact in wording.facts(page):
+        yield f"{name}: {fact}"
+    yield from _listed("Nodes, worst first:", list(wording.node_lines(page)))
+    yield from _listed("Reservations:", capacity.reservations(page.capacity))
+    if page.enrichment_problem:
+        yield from ("", f"There is more to know, and it is missing here: {page.enrichment_problem}")
+    yield from ("", f"What to do first: {wording.action(page)}", "")
+    yield f"Runbook: {page.links.runbook}"
+    yield f"Dashboard: {page.links.dashboard}"
+    if page.links.log_query:
+        yield f"Log query: {page.links.log_query}"
+
+
+def _listed(name: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield from ("", name, *(f"- {line}" for line in lines))
