@@ -6,7 +6,7 @@ from cli import capacity, dashboards, local, plan, validate
 from cli.cache.command import app as cache
 from cli.doctor.command import doctor
 from cli.jobs.command import app as jobs
-from cli.rollout.command import app as rollout
+from cli.page.command import app as page
 
 app = typer.Typer(
     name="fleet",
@@ -21,6 +21,7 @@ app.command(name="ledger")(ledger)
 app.add_typer(capacity.app, name="capacity")
 app.add_typer(plan.app, name="plan")
 app.add_typer(jobs, name="jobs")
-app.add_typer(rollout, name="rollout")
+app.add_typer(cache, name="cache")
+app.add_typer(page, name="page")
 app.add_typer(local.app, name="local")
 app.add_typer(dashboards.app, name="dashboards")

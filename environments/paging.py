@@ -112,4 +112,4 @@ class Paging(_Model):
         )
 
 
-KINDS: Final = {"pagerduty": PagerDuty, "slack": Slack, "webhook": Webhook, "email": Email}
+KINDS: Final[dict[str, type[BaseModel]]] = {"pagerduty": PagerDuty, "slack": Slack, "webhook": Webhook, "email": Email}

@@ -61,7 +61,7 @@ class OperationsStack(Stack):
         )
         # It remembers pages for some weeks: a new one only risks a page sent twice.
         self.pages_sent = table_by_id(self, "PagesSent", RemovalPolicy.DESTROY)
-        self.mail = {name: self._mail(environment, name, to.addresses) for name, to in environment.paging.mail.items()}
+        self.mail = {name: self._mail(environment, name, to) for name, to in environment.paging.mail.items()}
         self.pager = self._pager(environment, observability)
         for topic in (observability.page_topic, observability.ticket_topic):
             topic.add_subscription(
@@ -101,10 +101,8 @@ class OperationsStack(Stack):
             pager.role, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
         )
         if self.mail:
-            role_may_publish = iam.PolicyStatement(
-                actions=["sns:Publish"], resources=[topic.topic_arn for topic in self.mail.values()]
-            )
-            pager.role.add_to_policy(role_may_publish)
+            topics = [topic.topic_arn for topic in self.mail.values()]
+            pager.role.add_to_policy(iam.PolicyStatement(actions=["sns:Publish"], resources=topics))
         return pager
 
     def _directory(self, environment: Environment) -> str:
@@ -126,10 +124,7 @@ class OperationsStack(Stack):
         return topic
 
     def _write_down_the_place(self, environment: Environment) -> None:
-        place = {
-            "table": self.pages_sent.table_name,
-            "destinations": list(environment.paging.names),
-        }
+        place = {"table": self.pages_sent.table_name}
         ssm.StringParameter(
             self,
             "Place",

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -16,26 +17,19 @@ def within(seconds: float, work: Callable[[], Found]) -> Found:
     Raises:
         EnrichmentError: it took longer than ``seconds``.
     """
-    ended: SimpleQueue[Callable[[], Found]] = SimpleQueue()
+    ended: SimpleQueue[Future[Found]] = SimpleQueue()
 
     def run() -> None:
+        future: Future[Found] = Future()
         try:
-            found = work()
+            future.set_result(work())
         except Exception as error:
-            ended.put(_raising(error))
-        else:
-            ended.put(lambda: found)
+            future.set_exception(error)
+        ended.put(future)
 
+    # Not a pool's thread: Python waits for those at its end, however late they are.
     threading.Thread(target=run, daemon=True).start()
     try:
-        result = ended.get(timeout=seconds)
+        return ended.get(timeout=seconds).result()
     except Empty:
         raise EnrichmentError(f"AWS did not answer within {seconds:g} s") from None
-    return result()
-
-
-def _raising(error: Exception) -> Callable[[], Found]:
-    def again() -> Found:
-        raise error
-
-    return again

@@ -19,7 +19,7 @@ from lambdas.pager.errors import EnrichmentError
 from lambdas.pager.evidence import Evidence
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, State
 
-Event_co = TypeVar("Event_co", covariant=True)
+Event = TypeVar("Event")
 
 BUDGET: Final = 5.0
 
@@ -48,10 +48,10 @@ class Enrichment:
     problem: str | None = None
 
 
-class Events(Protocol[Event_co]):
+class Events(Protocol[Event]):
     """The events of one log group."""
 
-    def read(self, query: str, start: datetime, end: datetime) -> list[Event_co]:
+    def read(self, query: str, start: datetime, end: datetime) -> list[Event]:
         """The events of the time range, or EnrichmentError."""
 
 

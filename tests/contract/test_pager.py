@@ -13,6 +13,7 @@ import pytest
 from fleet import naming
 from fleet import operations_metrics as metrics
 from lambdas.pager import handler
+from lambdas.pager.destinations.delivery import HttpPoster
 from lambdas.pager.errors import DeliveryError
 from tests.support.pager import (
     ROUTING_KEY,

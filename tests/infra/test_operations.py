@@ -1,13 +1,15 @@
 """The operations stack: what the pager may do, what it is told, and where a page goes that reaches nobody."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fleet.paging import directory_of
 from stacks.constructs.python_function import PACKAGES, ROOT
-from stacks.operations import PAGER_HANDLER
+from stacks.operations import MOST_TRIES, PAGER_HANDLER
 from tests.support.templates import platform
 from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
 
@@ -34,24 +36,38 @@ def test_the_pager_may_do_this_and_nothing_else(environment: Watched) -> None:
         for statement in policy["PolicyDocument"]["Statement"]
     ]
 
+    further = [f"{secrets}/chat-routing-key-??????", f"{secrets}/incidents-webhook-??????"] if name == "prod" else []
+    mail = [("Allow", ["sns:Publish"], ["Mailleads"])] if name == "prod" else []
     assert allowed == [
         ("Allow", ["logs:CreateLogStream", "logs:PutLogEvents"], ["PagerLogs"]),
-        ("Allow", ["sqs:SendMessage"], ["Undelivered"]),
+        ("Allow", ["sqs:SendMessage"], ["Waiting"]),
         (
             "Allow",
             ["logs:StartQuery"],
             [f"arn:aws:logs:us-east-2:{account}:log-group:/neuron-fleet/{name}/capacity:*", "NodeEvents"],
         ),
-        ("Allow", ["logs:GetQueryResults", "logs:StopQuery"], ["*"]),
+        ("Allow", ["cloudwatch:GetMetricData", "logs:GetQueryResults", "logs:StopQuery"], ["*"]),
         (
             "Allow",
             ["secretsmanager:GetSecretValue"],
-            [f"{secrets}/pagerduty-routing-key-??????", f"{secrets}/slack-webhook-??????"],
+            [f"{secrets}/pagerduty-routing-key-??????", f"{secrets}/slack-webhook-??????", *further],
         ),
         (
             "Allow",
             ["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
             ["PagesSent"],
+        ),
+        *mail,
+        (
+            "Allow",
+            [
+                "sqs:ChangeMessageVisibility",
+                "sqs:DeleteMessage",
+                "sqs:GetQueueAttributes",
+                "sqs:GetQueueUrl",
+                "sqs:ReceiveMessage",
+            ],
+            ["Waiting"],
         ),
     ]
 
@@ -72,13 +88,18 @@ def test_the_pager_is_told_names_and_no_secret(environment: Watched) -> None:
         "ENVIRONMENT",
         "NODE_LOG_GROUP",
         "CAPACITY_LOG_GROUP",
-        "PAGERDUTY_SECRET",
-        "SLACK_SECRET",
+        "PAGING",
+        "LARGE_FLEETS",
+        "WAITING_QUEUE",
         "RUNBOOKS_URL",
         "IDEMPOTENCY_TABLE",
         "LOG_LEVEL",
     }
-    assert variables["SLACK_SECRET"] == environment.environment.paging.slack_secret
+    told = directory_of(json.loads(flatten(variables["PAGING"])))
+    paging = environment.environment.paging
+    assert told.destinations["slack"].address == paging.slack_secret
+    assert set(told.destinations) == set(paging.names)
+    assert len(told.routes) == len(paging.routes)
 
 
 def test_the_service_name_that_would_add_a_dimension_is_not_set(environment: Watched) -> None:
@@ -111,19 +132,41 @@ def test_a_page_is_sent_once_because_the_table_remembers(environment: Watched) -
 
 
 def test_both_topics_reach_the_pager_and_keep_what_they_cannot_deliver(environment: Watched) -> None:
-    subscriptions = environment.resources(STACK, "AWS::SNS::Subscription")
+    every = environment.resources(STACK, "AWS::SNS::Subscription")
+    subscriptions = [each for each in every if each["Protocol"] != "email"]
 
     assert len({flatten(subscription["TopicArn"]) for subscription in subscriptions}) == 2
     for subscription in subscriptions:
         assert subscription["Protocol"] == "lambda"
-        assert "Undelivered" in flatten(subscription["RedrivePolicy"]["deadLetterTargetArn"])
+        assert "Waiting" in flatten(subscription["RedrivePolicy"]["deadLetterTargetArn"])
 
 
-def test_a_page_that_the_pager_gives_up_on_is_kept(environment: Watched) -> None:
-    (queue,) = environment.resources(STACK, "AWS::SQS::Queue")
+def test_a_page_that_failed_waits_for_its_next_try_and_is_kept_when_it_is_given_up(environment: Watched) -> None:
+    queues = {queue["QueueName"]: queue for queue in environment.resources(STACK, "AWS::SQS::Queue")}
+    name = environment.environment.name
+    waiting = queues[f"neuron-fleet-{name}-pager-waiting"]
+    undelivered = queues[f"neuron-fleet-{name}-pager-dead-letters"]
+    (mapping,) = environment.resources(STACK, "AWS::Lambda::EventSourceMapping")
 
-    assert "Undelivered" in flatten(pager(environment)["DeadLetterConfig"]["TargetArn"])
-    assert (queue["SqsManagedSseEnabled"], queue["MessageRetentionPeriod"]) == (True, 14 * 86400)
+    assert "Waiting" in flatten(pager(environment)["DeadLetterConfig"]["TargetArn"])
+    assert "Waiting" in flatten(mapping["EventSourceArn"])
+    assert (mapping["BatchSize"], mapping["FunctionResponseTypes"]) == (1, ["ReportBatchItemFailures"])
+    assert waiting["RedrivePolicy"]["maxReceiveCount"] == MOST_TRIES
+    assert "Undelivered" in flatten(waiting["RedrivePolicy"]["deadLetterTargetArn"])
+    # What AWS asks for: a message must not come back while an invocation still works on it.
+    assert waiting["VisibilityTimeout"] == 6 * pager(environment)["Timeout"]
+    for queue in (waiting, undelivered):
+        assert (queue["SqsManagedSseEnabled"], queue["MessageRetentionPeriod"]) == (True, 14 * 86400)
+
+
+def test_people_behind_mail_are_asked_to_confirm_and_the_topic_is_encrypted() -> None:
+    prod = watched("prod")
+    (topic,) = prod.resources(STACK, "AWS::SNS::Topic")
+    mails = [each for each in prod.resources(STACK, "AWS::SNS::Subscription") if each["Protocol"] == "email"]
+
+    assert topic["TopicName"] == "neuron-fleet-prod-mail-leads"
+    assert "alias/aws/sns" in flatten(topic["KmsMasterKeyId"])
+    assert [each["Endpoint"] for each in mails] == ["ml-infra-leads@example.com"]
 
 
 def test_the_code_asset_holds_the_domain_and_the_lambdas_only() -> None:
@@ -153,6 +196,6 @@ def _sorted(actions: str | list[str]) -> list[str]:
 
 def _subjects(resources: Any) -> list[str]:
     """ARNs as they are; of a reference only the logical name that was given in the stack."""
-    known = ("PagerLogs", "Undelivered", "NodeEvents", "PagesSent")
+    known = ("PagerLogs", "Undelivered", "Waiting", "Mailleads", "NodeEvents", "PagesSent")
     texts = [flatten(resource) for resource in (resources if isinstance(resources, list) else [resources])]
     return [next((name for name in known if name in text), text) for text in texts]

@@ -1,0 +1,1 @@
+"""`fleet page`: whether pages arrive."""
