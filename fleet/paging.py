@@ -69,10 +69,10 @@ class Directory:
 
 
 def content(directory: Directory) -> dict[str, Any]:
-    """The directory as JSON's types, for ``directory_of``."""
+    """The directory as JSON's types, for ``directory_of``. No null: the CDK's JSON drops it from lists."""
     return {
         "destinations": {name: [each.kind.value, each.address] for name, each in directory.destinations.items()},
-        "routes": [[list(route.to), route.severity, route.owner] for route in directory.routes],
+        "routes": [[list(route.to), route.severity or "", route.owner or ""] for route in directory.routes],
     }
 
 
@@ -80,7 +80,7 @@ def directory_of(written: Mapping[str, Any]) -> Directory:
     """What ``content`` wrote; raises KeyError, TypeError or ValueError for anything else."""
     return Directory(
         {name: Destination(Kind(kind), str(address)) for name, (kind, address) in written["destinations"].items()},
-        tuple(Route(tuple(to), severity, owner) for to, severity, owner in written["routes"]),
+        tuple(Route(tuple(to), severity or None, owner or None) for to, severity, owner in written["routes"]),
     )
 
 

@@ -40,7 +40,18 @@ def test_the_pager_may_do_this_and_nothing_else(environment: Watched) -> None:
     mail = [("Allow", ["sns:Publish"], ["Mailleads"])] if name == "prod" else []
     assert allowed == [
         ("Allow", ["logs:CreateLogStream", "logs:PutLogEvents"], ["PagerLogs"]),
-        ("Allow", ["sqs:SendMessage"], ["Waiting"]),
+        (
+            "Allow",
+            [
+                "sqs:ChangeMessageVisibility",
+                "sqs:DeleteMessage",
+                "sqs:GetQueueAttributes",
+                "sqs:GetQueueUrl",
+                "sqs:ReceiveMessage",
+                "sqs:SendMessage",
+            ],
+            ["Waiting"],
+        ),
         (
             "Allow",
             ["logs:StartQuery"],
@@ -50,7 +61,7 @@ def test_the_pager_may_do_this_and_nothing_else(environment: Watched) -> None:
         (
             "Allow",
             ["secretsmanager:GetSecretValue"],
-            [f"{secrets}/pagerduty-routing-key-??????", f"{secrets}/slack-webhook-??????", *further],
+            [*further, f"{secrets}/pagerduty-routing-key-??????", f"{secrets}/slack-webhook-??????"],
         ),
         (
             "Allow",
@@ -58,17 +69,6 @@ def test_the_pager_may_do_this_and_nothing_else(environment: Watched) -> None:
             ["PagesSent"],
         ),
         *mail,
-        (
-            "Allow",
-            [
-                "sqs:ChangeMessageVisibility",
-                "sqs:DeleteMessage",
-                "sqs:GetQueueAttributes",
-                "sqs:GetQueueUrl",
-                "sqs:ReceiveMessage",
-            ],
-            ["Waiting"],
-        ),
     ]
 
 
