@@ -17,7 +17,7 @@ from local.emulator.logs.insights_syntax import parse
 from tests.support.pager import AT, Pager, alarm_change, history
 
 NODES = 2000
-GOOD = {"job": "chat-3", "job_name": "chat", "owner": "chat", "wasted_usd_per_hour": 1.0}
+GOOD = {"job": "chat-3", "job_name": "chat", "owner": "chat", "wasted_usd_per_hour": 0.1}
 BAD = {"wasted_usd_per_hour": 18.0, "tensor_engine_utilization": 6.4}
 
 
@@ -50,8 +50,8 @@ def _seconds(event: dict[str, Any]) -> float:
 def paged(events: list[dict[str, Any]], shape: str = "composite", **changes: Any) -> Pager:
     pager = Pager(large_fleets=frozenset({"trn1-pretrain"}))
     pager.logs = Insights(events)  # type: ignore[assignment]  # it answers as the fake does
-    mean = (100 * 18.0 + 1900 * 1.0) / NODES
-    pager.cloudwatch.series = {AT - timedelta(minutes=ago): mean if ago <= 12 else 1.0 for ago in range(20, 0, -1)}
+    mean = (100 * 18.0 + 1900 * 0.1) / NODES
+    pager.cloudwatch.series = {AT - timedelta(minutes=ago): mean if ago <= 12 else 0.1 for ago in range(20, 0, -1)}
     pager.handle(alarm_change(shape, **changes))
     return pager
 
@@ -68,8 +68,8 @@ def test_the_bad_one_of_two_jobs_on_two_thousand_nodes_is_named_with_all_its_dol
         re.match(r"i-bad-\d+: trn1.32xlarge, tensor engines 6 %, \$18.00/h", line) for line in details["nodes"][:5]
     )
     assert details["nodes"][5] == "and 1995 more"
-    # 100 nodes at 18 and 1,900 at 1 for twelve minutes.
-    assert details["money"].startswith("$3,700.00 an hour wasted, $740.00 since 2026-11-21 03:29 UTC ($21.50 per node")
+    # 100 nodes at 18 and 1,900 at a tenth for twelve minutes.
+    assert details["money"].startswith("$1,990.00 an hour wasted, $398.00 since 2026-11-21 03:29 UTC ($21.50 per node")
 
 
 def test_the_faulty_one_of_two_thousand_nodes_is_named_with_its_error_and_nothing_else() -> None:
