@@ -116,4 +116,4 @@ def test_whatever_hangs_is_left_behind_in_time() -> None:
     assert time.monotonic() - began < 1.5
     assert within(1, lambda: 7) == 7
     with pytest.raises(KeyError):
-        within(1, lambda: {}["x"])
+        within(1, lambda: dict[str, int]()["x"])
