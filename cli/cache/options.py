@@ -12,13 +12,15 @@ from cli.jobs import job_file
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment, TrainingFleet
 from fleet.capacity.rules.software import stated_sdk
-from fleet.compile_cache.artifact import Artifact, ArtifactError
+from fleet.compile_cache.artifact import Artifact, ArtifactError, named
 
 Fleet = Annotated[str | None, typer.Option(help="A training fleet: where it is compiled, and whose SDK it is for.")]
 Model = Annotated[str | None, typer.Option(help="As the artifact names it, such as meta/llama-2-7b.")]
 ModelVersion = Annotated[str | None, typer.Option(help="Of the model: whatever changes when its graphs do.")]
 Sdk = Annotated[str | None, typer.Option("--sdk-version", help="Neuron SDK, such as 2.28. Default: the fleet's.")]
-Lengths = Annotated[str | None, typer.Option("--sequence-lengths", help="Such as 128,512.")]
+Lengths = Annotated[
+    str | None, typer.Option("--sequence-lengths", help="Such as 128,512; with an endpoint's batch sizes 128,512x1,4.")
+]
 JobFile = Annotated[Path | None, typer.Option("--job", help="A job file that says `compiled`, in place of the others.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask back.")]
@@ -73,7 +75,7 @@ class Named:
             says = f"fleet {self.fleet} does not say its SDK" if self.fleet else "nobody says the SDK"
             refuse(f"{says}: add --sdk-version, such as 2.28")
         try:
-            return Artifact(self.model or "", self.model_version or "", sdk, _lengths(self.sequence_lengths or ""))
+            return named(self.model or "", self.model_version or "", sdk, self.sequence_lengths or "")
         except ArtifactError as error:
             refuse(error)
 
@@ -103,10 +105,3 @@ def _of_file(environment: Environment, path: Path, fleet: str | None, command: t
     if not isinstance(artifact, Artifact):
         refuse(f"{path}: {artifact}")
     return Wanted(artifact, fleet or written.fleet, command or written.compiled.command or written.command)
-
-
-def _lengths(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(each) for each in text.split(","))
-    except ValueError:
-        refuse(f"--sequence-lengths {text}: not whole numbers with commas between, such as 128,512")

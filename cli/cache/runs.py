@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cli.cache.place import CachePlace
 from cli.jobs.account import Account
-from fleet.compile_cache.request import MODELS, PrecompileRequest, RequestError, read
+from fleet.compile_cache.request import BATCH_SIZES, MODELS, PrecompileRequest, RequestError, read
 
 RUNNING: Final = "RUNNING"
 SUCCEEDED: Final = "SUCCEEDED"
@@ -76,6 +76,7 @@ def start(account: Account, place: CachePlace, request: PrecompileRequest) -> st
 def fields(request: PrecompileRequest) -> dict[str, Any]:
     """What the state machine is given."""
     artifact = request.artifact
+    batches = {BATCH_SIZES: sorted(set(artifact.batch_sizes))} if artifact.batch_sizes else {}
     return {
         "fleet": request.fleet,
         "model": artifact.model,
@@ -83,6 +84,7 @@ def fields(request: PrecompileRequest) -> dict[str, Any]:
         "sdk_version": artifact.sdk_version,
         "sequence_lengths": sorted(set(artifact.sequence_lengths)),
         "command": list(request.command),
+        **batches,
     }
 
 

@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass
 
 from fleet.compile_cache import index
-from fleet.compile_cache.artifact import ROOT, Artifact, ArtifactError
+from fleet.compile_cache.artifact import ROOT, Artifact, ArtifactError, of_identity
 from fleet.compile_cache.index import ArtifactIndexError, Index
 
 
@@ -47,7 +47,7 @@ def describe(artifact: Artifact) -> str:
 
 def lengths(artifact: Artifact) -> str:
     """As options take them: ``128,256``."""
-    return ",".join(str(each) for each in sorted(set(artifact.sequence_lengths)))
+    return artifact.shapes
 
 
 def is_index(key: str) -> bool:
@@ -62,13 +62,7 @@ def read_index(key: str, content: bytes) -> Index:
         ArtifactIndexError: it is damaged, or of an artifact that has another place.
     """
     try:
-        told = json.loads(content)["artifact"]
-        artifact = Artifact(
-            str(told["model"]),
-            str(told["model_version"]),
-            str(told["neuron_sdk"]),
-            tuple(int(each) for each in told["sequence_lengths"]),
-        )
+        artifact = of_identity(json.loads(content)["artifact"])
     except (ArtifactError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ArtifactIndexError(f"{key}: damaged: {error}") from error
     if index.key(artifact) != key:

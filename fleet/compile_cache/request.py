@@ -11,6 +11,8 @@ from fleet.compile_cache.artifact import Artifact, ArtifactError
 MODELS: Final = "models"
 FIELDS: Final = ("fleet", "model", "model_version", "sdk_version", "sequence_lengths", "command")
 COMPILER: Final = "neuron_parallel_compile"
+# Only a request for an endpoint's graphs has it.
+BATCH_SIZES: Final = "batch_sizes"
 _LONGEST_TEXT: Final = 200
 _MOST_LENGTHS: Final = 64
 # SubmitJob takes 30 KB in all.
@@ -38,14 +40,14 @@ def read(fields: object) -> PrecompileRequest:
     """
     if not isinstance(fields, Mapping):
         raise RequestError(f"a request is one JSON object with {', '.join(FIELDS)}")
-    missing, unknown = [name for name in FIELDS if name not in fields], sorted(set(fields) - set(FIELDS))
+    missing, unknown = [name for name in FIELDS if name not in fields], sorted(set(fields) - {*FIELDS, BATCH_SIZES})
     if missing:
         raise RequestError(f"the request lacks {', '.join(missing)}; it has {', '.join(FIELDS)}")
     if unknown:
         raise RequestError(f"the request has an unknown field {unknown[0]}; it has {', '.join(FIELDS)}")
     fleet, model, model_version, sdk_version = (_text(fields, name) for name in FIELDS[:4])
     try:
-        artifact = Artifact(model, model_version, sdk_version, _lengths(fields["sequence_lengths"]))
+        artifact = Artifact(model, model_version, sdk_version, *_sizes(fields))
     except ArtifactError as error:
         raise RequestError(str(error)) from error
     return PrecompileRequest(fleet, artifact, _command(fields["command"]))
@@ -83,8 +85,12 @@ def _text(fields: Mapping[Any, Any], name: str) -> str:
     return value
 
 
-def _lengths(value: object) -> tuple[int, ...]:
-    right = f"sequence_lengths is a list of at most {_MOST_LENGTHS} whole numbers, such as [2048, 4096]"
+def _sizes(fields: Mapping[Any, Any]) -> list[tuple[int, ...]]:
+    return [_whole(name, fields[name]) for name in ("sequence_lengths", BATCH_SIZES) if name in fields]
+
+
+def _whole(name: str, value: object) -> tuple[int, ...]:
+    right = f"{name} is a list of at most {_MOST_LENGTHS} whole numbers, such as [2048, 4096]"
     if not isinstance(value, list) or not 0 < len(value) <= _MOST_LENGTHS:
         raise RequestError(f"{right}, not {_shown(value)}")
     for each in value:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fleet.compile_cache import precompilation
-from fleet.compile_cache.artifact import Artifact
+from fleet.compile_cache.artifact import Artifact, of_identity
 from fleet.compile_cache.precompilation import Stage, Step
 from fleet.compile_cache.request import PrecompileRequest, RequestError, read
 from lambdas.compile_cache.ports import Place, World
@@ -54,9 +54,7 @@ def begin(world: World, execution: str, request: object, before: object, now: fl
 
 def conclude(world: World, execution: str, begun: Mapping[str, Any], now: float) -> dict[str, Any]:
     """What came of the job of ``execution``, which ``begin`` has answered with ``begun``."""
-    identity = begun["artifact"]
-    lengths = tuple(identity["sequence_lengths"])
-    artifact = Artifact(identity["model"], identity["model_version"], identity["neuron_sdk"], lengths)
+    artifact = of_identity(begun["artifact"])
     # Whatever the job said of itself: what counts is what lies in the bucket.
     reason = _failure(world, artifact, begun["failure"]) if "failure" in begun else world.artifacts.missing(artifact)
     held = world.runs.read(artifact)
@@ -88,10 +86,9 @@ def _ready(world: World, artifact: Artifact, *, compiled: bool) -> dict[str, Any
 
 def _job(request: PrecompileRequest, place: Place) -> dict[str, Any]:
     artifact = request.artifact
-    lengths = ",".join(str(length) for length in artifact.identity["sequence_lengths"])
     digest = artifact.prefix.rpartition("/")[2]
     name = _UNSAFE.sub("-", artifact.model)[: _LONGEST_NAME - len(f"precompile--{digest}")]
-    what = (artifact.model, artifact.model_version, artifact.sdk_version, lengths)
+    what = (artifact.model, artifact.model_version, artifact.sdk_version, artifact.shapes)
     return {
         "name": f"precompile-{name}-{digest}",
         "queue": place.queue,

@@ -8,7 +8,7 @@
     archive ARTIFACT         put what was compiled here, and is promoted, into S3
     restore ARTIFACT         promote it from there
 
-ARTIFACT is a model, its version, the SDK's version and sequence lengths as 128,256.
+ARTIFACT is a model, its version, the SDK's version and sequence lengths as 128,256, with batch sizes as 128,256x1,4.
 Exit code 0: done; 1: something of it was not, the object or one line says what; 2: wrong arguments. Everything else is
 in environment variables: ``settings.py``.
 """
@@ -28,7 +28,7 @@ from agents.workload.compile_cache.tiers.cold import ColdTier
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from agents.workload.compile_cache.upkeep import cleaning, promoting, status, warming
-from fleet.compile_cache.artifact import Artifact
+from fleet.compile_cache.artifact import Artifact, named
 from fleet.compile_cache.eviction import EvictionPolicy
 from fleet.compile_cache.graph import Graph, GraphNameError, parse
 
@@ -80,8 +80,8 @@ class Command:
 
 def _artifact(names: Sequence[str]) -> Artifact:
     try:
-        model, model_version, sdk_version, lengths = names
-        return Artifact(model, model_version, sdk_version, tuple(int(length) for length in lengths.split(",")))
+        model, model_version, sdk_version, shapes = names
+        return named(model, model_version, sdk_version, shapes)
     except ValueError as error:
         raise CacheError(f"not MODEL MODEL_VERSION SDK_VERSION LENGTHS: {error}") from error
 

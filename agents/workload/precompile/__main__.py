@@ -25,7 +25,7 @@ from agents.workload.compile_cache.tiers.shared import SharedTier
 from agents.workload.precompile import compiler
 from agents.workload.precompile.pipeline import Pipeline, PrecompileReport
 from fleet.compile_cache import failure
-from fleet.compile_cache.artifact import Artifact, ArtifactError
+from fleet.compile_cache.artifact import Artifact, named
 
 USAGE: Final = "usage: python -m agents.workload.precompile MODEL MODEL_VERSION SDK_VERSION LENGTHS -- COMMAND..."
 _JOB: Final = "AWS_BATCH_JOB_ID"
@@ -80,14 +80,8 @@ def _read(arguments: Sequence[str]) -> tuple[Artifact, list[str]]:
     """Raises ValueError."""
     if len(arguments) < 6 or arguments[4] != "--":
         raise ValueError("not an artifact, -- and a command")
-    model, model_version, sdk_version, lengths = arguments[:4]
-    try:
-        artifact = Artifact(model, model_version, sdk_version, tuple(int(length) for length in lengths.split(",")))
-    except ArtifactError:
-        raise
-    except ValueError as error:
-        raise ValueError(f"not sequence lengths: {lengths}") from error
-    return artifact, list(arguments[5:])
+    model, model_version, sdk_version, shapes = arguments[:4]
+    return named(model, model_version, sdk_version, shapes), list(arguments[5:])
 
 
 def _leave(settings: Settings, artifact: Artifact, job_id: str, reason: str) -> None:

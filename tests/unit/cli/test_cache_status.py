@@ -153,7 +153,7 @@ def test_one_that_is_not_there_says_why_and_who_makes_it(desk: CacheDesk) -> Non
         ((), "--model, --model-version, --sequence-lengths: missing; or name a job file with --job"),
         (OPTIONS[:4], "--sequence-lengths: missing; or name a job file with --job"),
         ((*OPTIONS[:4], *OPTIONS[6:]), "nobody says the SDK: add --sdk-version, such as 2.28"),
-        ((*OPTIONS[:7], "4k"), "--sequence-lengths 4k: not whole numbers with commas between, such as 128,512"),
+        ((*OPTIONS[:7], "4k"), "not sequence lengths, such as 128,512, or 128,512x1,4 with batch sizes: 4k"),
         (
             (*OPTIONS, "--fleet", "inf2-chat"),
             "environment prod has no training fleet inf2-chat: use one of trn1-pretrain, trn2-frontier",

@@ -78,7 +78,7 @@ def test_a_mistake_is_one_line(
     ("names", "message"),
     [
         (["m", "r1", "2.20"], "not MODEL MODEL_VERSION SDK_VERSION LENGTHS"),
-        (["m", "r1", "2.20", "long"], "invalid literal"),
+        (["m", "r1", "2.20", "long"], "not sequence lengths"),
         (["m", "", "2.20", "128"], "needs a model version"),
     ],
 )
