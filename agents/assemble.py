@@ -24,6 +24,7 @@ from agents.collectors.neuron_monitor.ecc import EccWatch
 from agents.collectors.pool import CollectorPool
 from agents.collectors.reading.boot_memory import BootMemory
 from agents.collectors.self_usage import MonitorUsage
+from agents.collectors.serving import ServingCollector
 from agents.collectors.sysfs.collector import SysfsCollector
 from agents.collectors.tools_version import ToolsVersion
 from agents.collectors.workload.collector import WorkloadCollector
@@ -66,6 +67,7 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
     return (
         MarkerCollector(run_directory),
         GateCollector(run_directory, boot, BootMemory(spool_directory / "gate.json", boot)),
+        ServingCollector(run_directory / "serving", boot, BootMemory(spool_directory / "serving.json", boot)),
         CompilerCollector(proc),
         CompileCacheCollector(config.compile_cache, proc, config.compile_logs),
         JobCollector(run_directory / "jobs", proc),

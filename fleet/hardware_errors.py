@@ -86,6 +86,10 @@ EXECUTION_HARDWARE: Final = HardwareError(
 )
 # What exactly is missing the gate says in words; whatever it is, no job is placed on the node.
 HEALTH_GATE: Final = HardwareError("health-gate", Action.REPLACE, "the node failed its health gate at boot")
+# A serving process's own word for its host, after a restart of the runtime did not help: the next thing to try.
+SERVING_RUNTIME: Final = HardwareError(
+    "serving-runtime", Action.REBOOT, "the runtime of an endpoint's task was sick again after a restart"
+)
 # A newer runtime may log kinds that nobody has listed here; what it asks for is still to be done.
 UNLISTED: Final = HardwareError("unlisted", Action.NONE, "the kernel log names an error that is not listed here")
 
@@ -98,6 +102,7 @@ ERRORS: Final = (
     HBM_REPAIRABLE,
     EXECUTION_HARDWARE,
     HEALTH_GATE,
+    SERVING_RUNTIME,
     UNLISTED,
 )
 

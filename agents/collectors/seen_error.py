@@ -23,6 +23,7 @@ class Source(StrEnum):
     MONITOR_ECC = "monitor-ecc"
     EXECUTIONS = "executions"
     HEALTH_GATE = "health-gate"
+    SERVING = "serving"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
     "loss": frozenset({_GAUGE}),
     "step": frozenset({_GAUGE}),
     "checkpoint": frozenset({_GAUGE}),
+    "requests_in_flight": frozenset({_GAUGE}),
+    "queue_seconds": _TIMING,
     "step_seconds": _TIMING,
 }
 

@@ -44,6 +44,16 @@ class _Rank:
     bad_losses: int = 0
     step: float | None = None
     step_seconds: _Mean = field(default_factory=_Mean)
+    in_flight: _Mean = field(default_factory=_Mean)
+    queue_seconds: _Mean = field(default_factory=_Mean)
+
+    @property
+    def _means(self) -> dict[str, _Mean]:
+        return {
+            "step_seconds": self.step_seconds,
+            "requests_in_flight": self.in_flight,
+            "queue_seconds": self.queue_seconds,
+        }
 
     def take(self, name: str, value: float) -> None:
         if name in {"tokens", "samples"}:
@@ -58,8 +68,8 @@ class _Rank:
                 self.bad_losses += 1
         elif name == "step":
             self.step = value
-        elif name == "step_seconds":
-            self.step_seconds.add(value)
+        elif name in self._means:
+            self._means[name].add(value)
 
 
 class Work:
@@ -121,16 +131,27 @@ def _rate(ranks: tuple[_Rank, ...], counter: str, seconds: float | None) -> floa
 
 
 def _steps(job: str, ranks: tuple[_Rank, ...]) -> dict[str, Any]:
-    timed = [rank.step_seconds for rank in ranks if rank.step_seconds.count]
     entry: dict[str, Any] = {
         "job": job or None,
         "ranks": len(ranks),
         "step": max((int(rank.step) for rank in ranks if rank.step is not None), default=None),
     }
-    if timed:
-        entry["step_seconds_mean"] = round(sum(each.total for each in timed) / sum(each.count for each in timed), 4)
-        entry["step_seconds_max"] = round(max(each.most for each in timed), 4)
+    entry |= _timed("step_seconds", [rank.step_seconds for rank in ranks])
+    entry |= _timed("queue_seconds", [rank.queue_seconds for rank in ranks])
+    # Processes serve beside each other, so what they have in flight adds up; each says its own mean of the minute.
+    loaded = [rank.in_flight for rank in ranks if rank.in_flight.count]
+    if loaded:
+        entry["requests_in_flight_mean"] = round(sum(each.value() for each in loaded), 2)
+        entry["requests_in_flight_max"] = round(sum(each.most for each in loaded), 2)
     return {name: value for name, value in entry.items() if value is not None}
+
+
+def _timed(name: str, timings: list[_Mean]) -> dict[str, float]:
+    timed = [each for each in timings if each.count]
+    if not timed:
+        return {}
+    mean = sum(each.total for each in timed) / sum(each.count for each in timed)
+    return {f"{name}_mean": round(mean, 4), f"{name}_max": round(max(each.most for each in timed), 4)}
 
 
 @dataclass(slots=True)

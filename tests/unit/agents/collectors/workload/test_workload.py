@@ -9,6 +9,8 @@ import pytest
 
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.workload.collector import WorkloadCollector
+from agents.collectors.workload.statsd import parse
+from agents.collectors.workload.work import Work
 from fleet import metrics
 from tests.support.workload import listening, say
 
@@ -145,3 +147,27 @@ def test_the_example_of_the_documentation_reaches_the_agent(tmp_path: Path, monk
         metrics.TRAINING_LOSS: 1.5,
         metrics.NON_FINITE_LOSS: 0.0,
     }
+
+
+def test_serving_processes_say_what_they_have_in_flight_and_how_long_it_waited() -> None:
+    work = Work()
+    for line in (
+        b"neuron_fleet.requests_in_flight:4|g|#rank:a",
+        b"neuron_fleet.requests_in_flight:8|g|#rank:a",
+        b"neuron_fleet.requests_in_flight:2|g|#rank:b",
+        b"neuron_fleet.queue_seconds:0.1:0.3|d|#rank:a",
+        b"neuron_fleet.queue_seconds:800|ms|#rank:b",
+    ):
+        sample = parse(line)
+        assert sample is not None
+        work.add(sample)
+
+    assert work.steps() == [
+        {
+            "ranks": 2,
+            "queue_seconds_mean": 0.4,
+            "queue_seconds_max": 0.8,
+            "requests_in_flight_mean": 8.0,
+            "requests_in_flight_max": 10.0,
+        }
+    ]

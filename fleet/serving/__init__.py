@@ -1,0 +1,1 @@
+"""What an endpoint serves and when it may: buckets of compiled graphs, readiness, and what follows from a sickness."""

@@ -1,0 +1,105 @@
+"""May an endpoint's task be given requests, and if not, why: one finding for each thing that must hold.
+
+What was not found out yet does not hold: a task that says nothing of its cores is not ready.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+_SHOWN = 5
+
+
+class Check(StrEnum):
+    """What must hold."""
+
+    RUNTIME = "runtime"
+    CORES = "cores"
+    BUCKETS = "buckets"
+    ARTIFACT = "artifact"
+    HOST = "host"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the task was deployed to be. ``artifact`` is the prefix of its compiled graphs, empty where none is named.
+
+    ``cores`` are the NeuronCores of its devices, physical ones; ``shapes`` (sequence length, batch size).
+    """
+
+    cores: int
+    shapes: frozenset[tuple[int, int]]
+    artifact: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is so. Of ``runtime`` and ``artifact`` a text says what is wrong, an empty one that nothing is.
+
+    None: not found out yet. ``ran`` are the shapes that were executed once; ``handed_over`` says why the host was
+    given up, empty while it was not.
+    """
+
+    runtime: str | None = None
+    cores: int | None = None
+    ran: frozenset[tuple[int, int]] = frozenset()
+    artifact: str | None = None
+    handed_over: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check; ``detail`` says what is so, in words."""
+
+    check: Check
+    holds: bool
+    detail: str
+
+
+def findings(expected: Expected, seen: Seen) -> tuple[Finding, ...]:
+    """All checks, in the order in which a task comes up."""
+    return (
+        _host(seen),
+        _artifact(expected, seen),
+        _runtime(seen),
+        _cores(expected, seen),
+        _buckets(expected, seen),
+    )
+
+
+def is_ready(found: tuple[Finding, ...]) -> bool:
+    """Whether all hold."""
+    return all(finding.holds for finding in found)
+
+
+def _host(seen: Seen) -> Finding:
+    said = f"given up: {seen.handed_over}" if seen.handed_over else "in use"
+    return Finding(Check.HOST, not seen.handed_over, said)
+
+
+def _artifact(expected: Expected, seen: Seen) -> Finding:
+    if not expected.artifact:
+        return Finding(Check.ARTIFACT, True, "none is declared")
+    if seen.artifact is None:
+        return Finding(Check.ARTIFACT, False, f"{expected.artifact}: not compared with its manifest yet")
+    return Finding(Check.ARTIFACT, not seen.artifact, seen.artifact or f"{expected.artifact}: as its manifest says")
+
+
+def _runtime(seen: Seen) -> Finding:
+    if seen.runtime is None:
+        return Finding(Check.RUNTIME, False, "has not answered yet")
+    return Finding(Check.RUNTIME, not seen.runtime, seen.runtime or "answers")
+
+
+def _cores(expected: Expected, seen: Seen) -> Finding:
+    if seen.cores is None:
+        return Finding(Check.CORES, False, "not counted yet")
+    return Finding(Check.CORES, seen.cores >= expected.cores, f"{seen.cores} of {expected.cores} are held")
+
+
+def _buckets(expected: Expected, seen: Seen) -> Finding:
+    missing = sorted(expected.shapes - seen.ran)
+    if not missing:
+        return Finding(Check.BUCKETS, True, f"all {len(expected.shapes)} have run")
+    named = ", ".join(f"{length} x {batch}" for length, batch in missing[:_SHOWN])
+    more = ", …" if len(missing) > _SHOWN else ""
+    return Finding(Check.BUCKETS, False, f"{len(missing)} of {len(expected.shapes)} have not run: {named}{more}")
