@@ -1,9 +1,13 @@
-"""What must hold of a fleet's entry beyond its capacity: tags, shares, images, and the endpoint's way in."""
+"""What must hold of a fleet's entry beyond its capacity: tags, shares, images, and the endpoint's way in.
+
+What an endpoint serves is in ``endpoint_rules``.
+"""
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
+from environments.endpoint_rules import is_pinned, pins_its_image, serves_what_was_compiled
 from environments.model import Environment, Fleet, InferenceFleet, TrainingFleet
 from fleet import naming
 from fleet.diagnostics import Diagnostic, refuse, warn
@@ -28,7 +32,10 @@ def diagnose_entry(environment: Environment, fleet: Fleet) -> Iterator[Diagnosti
     if isinstance(fleet, InferenceFleet):
         yield from _speaks_tls(environment, fleet)
         yield from _lies_in_two_zones(environment)
-        yield from _asks_for_a_path(fleet)
+        yield from _asks_for_a_path("health_path", fleet.endpoint.health_path)
+        if fleet.endpoint.liveness_path is not None:
+            yield from _asks_for_a_path("liveness_path", fleet.endpoint.liveness_path)
+        yield from serves_what_was_compiled(environment, fleet)
 
 
 def owner_is_a_tag(owner: str) -> Iterator[Diagnostic]:
@@ -107,8 +114,11 @@ def _image_is_near(environment: Environment, fleet: Fleet) -> Iterator[Diagnosti
             f"every node pulls the image from {registry['region']}",
             f"replicate it to {environment.region}",
         )
+    if isinstance(fleet, InferenceFleet) and not environment.plain_http:
+        yield from pins_its_image(image)
+        return
     tag = image.rpartition("/")[2].partition(":")[2]
-    if "@" not in image and tag in ("", "latest"):
+    if not is_pinned(image) and tag in ("", "latest"):
         yield warn(
             "image-not-pinned",
             path,
@@ -158,8 +168,7 @@ def _lies_in_two_zones(environment: Environment) -> Iterator[Diagnostic]:
         )
 
 
-def _asks_for_a_path(fleet: InferenceFleet) -> Iterator[Diagnostic]:
+def _asks_for_a_path(key: str, path: str) -> Iterator[Diagnostic]:
     # Elastic Load Balancing API, HealthCheckPath: 1 to 1,024 characters, and an HTTP path starts with a slash.
-    path = fleet.endpoint.health_path
     if not path.startswith("/") or len(path) > 1024 or not path.isprintable() or " " in path:
-        yield refuse("not-a-path", "endpoint.health_path", path[:80], "it is not an HTTP path", "write it as /health")
+        yield refuse("not-a-path", f"endpoint.{key}", path[:80], "it is not an HTTP path", "write it as /healthz/ready")

@@ -3,7 +3,7 @@
 import re
 from typing import Final, cast
 
-from aws_cdk import Acknowledgment, Arn, ArnComponents, ArnFormat, RemovalPolicy, Stack, Validations
+from aws_cdk import Acknowledgment, Arn, ArnComponents, ArnFormat, Duration, Stack, Validations
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_logs as logs
@@ -14,12 +14,18 @@ from fleet import naming
 from fleet.instances import InstanceType, instance_type
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention
+from stacks.constructs.serving import RUN_DIRECTORY, RUNTIME_FOLDER, allow_artifact, serving_environment
 
 _ECR_IMAGE: Final = re.compile(
-    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/(?P<name>[^:@]+):(?P<tag>[^:@]+)"
+    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/(?P<name>[^:@]+)"
+    r"(?::(?P<tag>[^:@]+))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 CONTAINER: Final = "endpoint"
 SCRATCH: Final = "/tmp"  # noqa: S108 - a path inside the container, on a volume of its own
+# ECS takes a tag or a digest; where the file has both, the tag is for people.
+_TAG_BEFORE_DIGEST: Final = re.compile(r":[\w.-]+(?=@sha256:)")
+# Importing a framework takes a minute or two before the first answer; 300 seconds is the most that ECS allows.
+_NOT_JUDGED: Final = Duration.seconds(300)
 # Of the node's memory; the rest is for the operating system, the ECS agent and the node agent.
 MEMORY_SHARE: Final = 0.9
 # Workers of one model exchange activations through shared memory; Docker's 64 MB stop them at start.
@@ -52,6 +58,9 @@ class EndpointTask(Construct):
         self.definition.add_volume(name="scratch")
         # The host's, so that a new version of the task finds what the old one has compiled, and the agent sees misses.
         self.definition.add_volume(name="local-cache", host=ecs.Host(source_path=LOCAL_FOLDER))
+        # The agent's socket for figures; and where a sick runtime is remembered over a restart, for the agent to read.
+        self.definition.add_volume(name="agent", host=ecs.Host(source_path=RUN_DIRECTORY))
+        self.definition.add_volume(name="runtime", host=ecs.Host(source_path=f"{RUN_DIRECTORY}/serving"))
         container = self.definition.add_container(
             CONTAINER,
             image=self._image(fleet.endpoint.container_image),
@@ -60,7 +69,12 @@ class EndpointTask(Construct):
             linux_parameters=self._devices(fleet, hardware),
             readonly_root_filesystem=True,
             # Python and model hubs otherwise write into the home folder.
-            environment={"HOME": SCRATCH, "NEURON_COMPILE_CACHE_URL": LOCAL_FOLDER},
+            environment={
+                "HOME": SCRATCH,
+                "NEURON_COMPILE_CACHE_URL": LOCAL_FOLDER,
+                **serving_environment(environment, fleet),
+            },
+            health_check=_liveness(fleet),
             port_mappings=[ecs.PortMapping(container_port=fleet.endpoint.port)],
             # A full log buffer must not stop an answer.
             logging=ecs.LogDrivers.aws_logs(
@@ -76,7 +90,10 @@ class EndpointTask(Construct):
         container.add_mount_points(
             ecs.MountPoint(source_volume="scratch", container_path=SCRATCH, read_only=False),
             ecs.MountPoint(source_volume="local-cache", container_path=LOCAL_FOLDER, read_only=False),
+            ecs.MountPoint(source_volume="runtime", container_path=RUNTIME_FOLDER, read_only=False),
+            ecs.MountPoint(source_volume="agent", container_path=RUN_DIRECTORY, read_only=True),
         )
+        allow_artifact(self.definition.task_role, environment, fleet)
 
     def _devices(self, fleet: InferenceFleet, hardware: InstanceType) -> ecs.LinuxParameters:
         parameters = ecs.LinuxParameters(
@@ -92,7 +109,7 @@ class EndpointTask(Construct):
     def _image(self, uri: str) -> ecs.ContainerImage:
         found = _ECR_IMAGE.fullmatch(uri)
         if found is None:
-            return ecs.ContainerImage.from_registry(uri)
+            return ecs.ContainerImage.from_registry(_TAG_BEFORE_DIGEST.sub("", uri))
         arn = Arn.format(
             ArnComponents(
                 partition=Stack.of(self).partition,
@@ -113,7 +130,23 @@ class EndpointTask(Construct):
                 reason="ecr:GetAuthorizationToken has no resource level; images come from one repository only",
             )
         )
-        return ecs.ContainerImage.from_ecr_repository(repository, found["tag"])
+        return ecs.ContainerImage.from_ecr_repository(repository, found["digest"] or found["tag"])
+
+
+def _liveness(fleet: InferenceFleet) -> ecs.HealthCheck | None:
+    """ECS ends a task whose answer is not 200, and starts another: what a sick runtime needs, once."""
+    path = fleet.endpoint.liveness_path
+    if path is None:
+        return None
+    address = f"http://127.0.0.1:{fleet.endpoint.port}{path}"
+    return ecs.HealthCheck(
+        # Every image that serves a model on Neuron has Python, and few have curl. An error status raises.
+        command=["CMD", "python3", "-c", f"import urllib.request as r; r.urlopen({address!r}, timeout=4)"],
+        interval=Duration.seconds(15),
+        timeout=Duration.seconds(5),
+        retries=3,
+        start_period=_NOT_JUDGED,
+    )
 
 
 def _mebibytes(hardware: InstanceType, share: float) -> int:

@@ -1,15 +1,20 @@
 """The inference stack: who reaches an endpoint, what its tasks hold, and how a new version takes over."""
 
+import re
 from math import ceil
 from typing import Any
 
 import pytest
 
+from agents.workload.compile_cache.flight.single_flight import OnMiss
+from agents.workload.serving import settings
 from environments.model import InferenceFleet
+from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.instances import instance_type
 from stacks.constructs.endpoint_service import STAYING_PERCENT, STAYING_PERCENT_OF_MORE
 from stacks.constructs.endpoint_task import SCRATCH
+from stacks.constructs.serving import RUNTIME_FOLDER, artifact_of
 from tests.support.templates import platform
 from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
 
@@ -95,7 +100,8 @@ def test_a_task_holds_its_devices_and_no_privilege(environment: Watched) -> None
     assert devices == [f"/dev/neuron{index}" for index in range(endpoint(environment).endpoint.devices_per_task)]
     assert "Privileged" not in found
     assert found["ReadonlyRootFilesystem"] is True
-    assert [mount["ContainerPath"] for mount in found["MountPoints"]] == [SCRATCH, LOCAL_FOLDER]
+    writable = [mount["ContainerPath"] for mount in found["MountPoints"] if not mount["ReadOnly"]]
+    assert writable == [SCRATCH, LOCAL_FOLDER, RUNTIME_FOLDER]
 
 
 def test_a_task_leaves_room_for_the_agents_of_its_node(environment: Watched) -> None:
@@ -224,7 +230,51 @@ def test_a_private_image_may_be_pulled_from_its_own_repository_only() -> None:
     assert pulls == ["arn:aws:ecr:us-east-2:111122223333:repository/chat"]
 
 
-def test_a_task_may_call_no_aws_service(environment: Watched) -> None:
-    roles = [flatten(role) for policy in environment.resources(STACK, "AWS::IAM::Policy") for role in policy["Roles"]]
+def test_a_task_may_read_its_own_compiled_graphs_and_nothing_else(environment: Watched) -> None:
+    policies = [
+        (policy["PolicyDocument"]["Statement"], flatten(role))
+        for policy in environment.resources(STACK, "AWS::IAM::Policy")
+        for role in policy["Roles"]
+    ]
+    fleet, told = endpoint(environment), environment.environment
+    artifact = artifact_of(fleet)
+    bucket = naming.artifact_bucket(told.name, told.account, told.region)
+    own = [] if artifact is None else [(["s3:GetObject"], [f"arn:aws:s3:::{bucket}/{artifact.prefix}/*"])]
 
-    assert all("ExecutionRole" in role for role in roles)
+    assert [
+        ([each["Action"]], [flatten(each["Resource"])])
+        for statements, role in policies
+        if "ExecutionRole" not in role
+        for each in statements
+    ] == own
+
+
+def test_what_a_task_is_told_is_what_a_server_reads(environment: Watched) -> None:
+    fleet = endpoint(environment)
+    told = {item["Name"]: item["Value"] for item in container(environment)["Environment"]}
+    read = settings.read(told)
+
+    assert (read.buckets.lengths, read.buckets.batch_sizes) == (
+        fleet.endpoint.sequence_lengths,
+        fleet.endpoint.batch_sizes,
+    )
+    assert read.cores == fleet.endpoint.devices_per_task * read.cores_per_device
+    assert read.artifact == artifact_of(fleet)
+    assert str(read.folder) == RUNTIME_FOLDER
+    assert told["NEURON_FLEET_CACHE_ON_MISS"] == OnMiss.REFUSE.value
+
+
+def test_ecs_asks_for_life_and_the_load_balancer_for_readiness(environment: Watched) -> None:
+    fleet, check = endpoint(environment).endpoint, container(environment)["HealthCheck"]
+
+    assert f"http://127.0.0.1:{fleet.port}/healthz/live" in check["Command"][-1]
+    assert (check["Interval"], check["Timeout"], check["Retries"], check["StartPeriod"]) == (15, 5, 3, 300)
+    (targets,) = environment.resources(STACK, "AWS::ElasticLoadBalancingV2::TargetGroup")
+    assert targets["HealthCheckPath"] == "/healthz/ready"
+
+
+def test_an_image_outside_of_a_laptop_is_known_by_its_digest(environment: Watched) -> None:
+    image = flatten(container(environment)["Image"])
+
+    assert ("@sha256:" in image) is not environment.environment.plain_http
+    assert not re.search(r":[^/]+@", image)

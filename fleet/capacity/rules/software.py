@@ -141,7 +141,7 @@ def _sdk(case: Case) -> Sdk | None:
 
 def stated_sdk(neuron_sdk: str | None, image: str) -> str:
     """The SDK as it is written, ``2.28`` or ``2.28.1``, else as the tag of ``image`` says; empty: neither does."""
-    found = _SDK_OF_IMAGE.search(image.rpartition(":")[2])
+    found = _SDK_OF_IMAGE.search(_tag(image))
     return neuron_sdk or (f"{found[1]}.{found[2]}" if found else "")
 
 
@@ -151,8 +151,13 @@ def _parsed(text: str | None) -> Sdk | None:
 
 
 def _tagged(case: Case) -> Sdk | None:
-    found = _SDK_OF_IMAGE.search(case.spec.software.container_image.rpartition(":")[2])
+    found = _SDK_OF_IMAGE.search(_tag(case.spec.software.container_image))
     return (int(found[1]), int(found[2])) if found else None
+
+
+def _tag(image: str) -> str:
+    """Without the digest that may follow it."""
+    return image.partition("@")[0].rpartition(":")[2]
 
 
 def _text(sdk: Sdk) -> str:

@@ -27,6 +27,7 @@ ULTRA = {
 }
 GROUP = "arn:aws:resource-groups:us-east-2:111122223333:group/trn1"
 BLOCK_MARKET = {"kind": "capacity-block", "reservation_id": "cr-11112222", "ends_at": "2026-12-18T11:30:00Z"}
+DIGEST = f"sha256:{'0' * 64}"
 CERTIFICATE = "arn:aws:acm:us-west-2:111122223333:certificate/11111111-2222-3333-4444-555555555555"
 # The fleet that each table starts from is the only one of its file, so its path is fleets[0].
 TRAINING, BLOCK, SERVING = 0, 1, 2
@@ -175,14 +176,27 @@ SERVING_FLEETS: list[tuple[Changes, Severity, str, str]] = [
     ({"endpoint.tasks": 4}, ERROR, "unknown-key", "endpoint.tasks"),
     ({"nodes": 0}, ERROR, "invalid-greater-than-equal", "nodes"),
     ({"endpoint.devices_per_task": 6}, WARNING, "idle-devices", "endpoint.devices_per_task"),
-    ({"framework": "nxd-inference", "neuron_sdk": "2.29", "endpoint.container_image": "chat:1"},
+    ({"framework": "nxd-inference", "neuron_sdk": "2.29", "endpoint.container_image": f"chat:1@{DIGEST}"},
      ERROR, "sdk-dropped-type", "neuron_sdk"),
-    ({"framework": "torch-xla", "endpoint.container_image": "chat:sdk2.31"},
+    ({"framework": "torch-xla", "endpoint.container_image": f"chat:sdk2.31@{DIGEST}"},
      WARNING, "framework-in-maintenance", "framework"),
     ({"endpoint.certificate_arn": ABSENT}, ERROR, "endpoint-without-tls", "endpoint.certificate_arn"),
     ({"endpoint.certificate_arn": "chat"}, ERROR, "not-a-certificate", "endpoint.certificate_arn"),
     ({"endpoint.certificate_arn": CERTIFICATE}, ERROR, "certificate-elsewhere", "endpoint.certificate_arn"),
     ({"endpoint.health_path": "health"}, ERROR, "not-a-path", "endpoint.health_path"),
+    ({"endpoint.liveness_path": "live"}, ERROR, "not-a-path", "endpoint.liveness_path"),
+    ({"endpoint.container_image": "chat:sdk2.28"}, ERROR, "image-without-digest", "endpoint.container_image"),
+    ({"endpoint.container_image": f"chat@{DIGEST}"}, ERROR, "sdk-not-stated", "neuron_sdk"),
+    # The digest hides no tag: the matrix sees 2.29 all the same.
+    ({"endpoint.container_image": f"chat:sdk2.29@{DIGEST}"}, ERROR, "sdk-dropped-type", "neuron_sdk"),
+    ({"framework": ABSENT}, ERROR, "framework-not-stated", "framework"),
+    ({"endpoint.artifact": ABSENT}, WARNING, "artifact-not-declared", "endpoint.artifact"),
+    ({"endpoint.artifact.version": ABSENT}, ERROR, "missing-key", "endpoint.artifact.version"),
+    ({"endpoint.sequence_lengths": [256, 128]}, ERROR, "not-buckets", "endpoint.sequence_lengths"),
+    ({"endpoint.batch_sizes": [4, 4]}, ERROR, "not-buckets", "endpoint.batch_sizes"),
+    ({"endpoint.sequence_lengths": []}, ERROR, "invalid-too-short", "endpoint.sequence_lengths"),
+    ({"endpoint.batch_sizes": [0]}, ERROR, "invalid-greater-than-equal", "endpoint.batch_sizes[0]"),
+    ({"endpoint.loading_minutes": 60}, ERROR, "invalid-less-than-equal", "endpoint.loading_minutes"),
 ]  # fmt: skip
 
 ENVIRONMENTS: list[tuple[Changes, Severity, str, str]] = [
