@@ -81,6 +81,16 @@ class Health:
                 self._remembered = self._memory.nothing()
             return None
 
+    def failed_to_load(self, reason: str) -> Step | None:
+        """Loading has ended with an error, so there is nothing to wait for; as ``probed``. Raises OSError."""
+        with self._lock:
+            self._course = replace(
+                self._course, has_answered=True, failures=self._limits.failures, reason=reason, well_since=None
+            )
+            self._sick = f"loading failed: {reason}"
+            self._seen = replace(self._seen, runtime=self._sick)
+            return self._fall_sick()
+
     def live(self) -> Answer:
         """200 unless the process should be ended and started again."""
         with self._lock:

@@ -1,0 +1,102 @@
+"""``python -m examples.serving --model MODULE:NAME``, or ``--standin``: serve one model until told to stop.
+
+MODULE:NAME makes a ``Model`` (``examples/serving/model.py``). What the endpoint's task definition sets is read from the
+environment; with ``--standin`` all of it has a default. Ends with 75 when its runtime is sick, to be started again.
+"""
+
+import argparse
+import importlib
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, cast
+
+import uvicorn
+
+from agents.workload.compile_cache.errors import CacheError
+from agents.workload.compile_cache.tiers.local import LocalTier
+from agents.workload.compile_cache.upkeep.warm_record import boot_id
+from agents.workload.serving import settings as configuration
+from agents.workload.serving.cold_start import bring, wrong_with
+from agents.workload.serving.figures import Figures
+from agents.workload.serving.health import Health
+from agents.workload.serving.memory import HostMemory
+from agents.workload.serving.settings import Settings
+from agents.workload.serving.watch import RESTART_CODE
+from examples.serving.app import Server, application
+from examples.serving.model import Model
+from examples.serving.standin import StandIn
+from fleet.compile_cache.graph import LOCAL_FOLDER
+from fleet.serving.sickness import Limits
+
+_PROC: Final = Path("/proc")
+_OF_A_STAND_IN: Final = {
+    "NEURON_FLEET_SEQUENCE_LENGTHS": "128,256,512,1024,2048",
+    "NEURON_FLEET_BATCH_SIZES": "1,4",
+    "NEURON_FLEET_CORES": "2",
+    "NEURON_FLEET_CORES_PER_DEVICE": "2",
+    "NEURON_FLEET_LOADING_SECONDS": "60",
+}
+
+
+def main() -> None:
+    """Read the command line and the environment, and serve."""
+    parser = argparse.ArgumentParser(prog="python -m examples.serving", description=__doc__.partition("\n")[0])
+    parser.add_argument("--model", default="", help="MODULE:NAME of what makes the model")
+    parser.add_argument("--standin", action="store_true", help="no model: its shapes, time and failures")
+    parser.add_argument("--seconds", type=float, default=0.0, help="of a batch of the stand-in")
+    parser.add_argument("--error-every", type=int, default=0, help="which batch of the stand-in fails; 0: none")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    asked = parser.parse_args()
+    told = {**_OF_A_STAND_IN, **os.environ} if asked.standin else dict(os.environ)
+    settings = configuration.read(told)
+    if asked.standin:
+        settings = replace(settings, artifact=None)
+        model: Model = StandIn(asked.seconds, asked.error_every, cores=settings.cores)
+    else:
+        module, _, name = asked.model.partition(":")
+        # The path is the operator's own; what it names makes a Model.
+        model = cast(Model, getattr(importlib.import_module(module), name)(settings))
+    server = _server(settings, model, told)
+    # Answers in progress are ended by ECS's stop timeout, 30 seconds unless it was set.
+    uvicorn.run(application(server), host=asked.host, port=asked.port, access_log=False, timeout_graceful_shutdown=25)
+
+
+def _server(settings: Settings, model: Model, told: Mapping[str, str]) -> Server:
+    memory = HostMemory(settings.folder, boot_id(_PROC))
+    health = Health(settings.expected, memory, time.monotonic, Limits(loading_seconds=settings.loading_seconds))
+    return Server(
+        settings.buckets,
+        model,
+        health,
+        Figures(),
+        prepare=lambda: _prepare(settings, told),
+        # Not sys.exit: a runtime that hangs holds threads that would be waited for.
+        restart=lambda: os._exit(RESTART_CODE),
+        name=settings.artifact.model if settings.artifact else "stand-in",
+    )
+
+
+def _prepare(settings: Settings, told: Mapping[str, str]) -> str:
+    """Bring the artifact's graphs, and say what is wrong with them."""
+    if settings.artifact is None:
+        return ""
+    # Reading botocore's data takes seconds, and a stand-in needs none of it.
+    from agents.workload.compile_cache.adapters import S3Objects  # noqa: PLC0415 - see above
+
+    local = LocalTier(Path(told.get("NEURON_COMPILE_CACHE_URL", LOCAL_FOLDER)))
+    try:
+        objects = S3Objects(told["NEURON_FLEET_CACHE_BUCKET"], told["AWS_REGION"])
+        graphs = bring(settings.artifact, objects, local, local.own / "artifact")
+    except (CacheError, OSError) as error:
+        return f"{settings.artifact.prefix}: {error}"
+    except KeyError as error:
+        return f"{settings.artifact.prefix}: {error.args[0]} is not set, so its graphs cannot be fetched"
+    return wrong_with(settings.artifact, graphs, local)
+
+
+if __name__ == "__main__":
+    main()
