@@ -1,6 +1,6 @@
 """``python -m bench``: every benchmark, one after the other."""
 
-from bench import agent_memory, agent_report, compile_cache_fleet, compile_cache_warm, ledger_rollup, synth
+from bench import agent_memory, agent_report, compile_cache_fleet, compile_cache_warm, endpoint_load, synth
 
 
 def main() -> None:
@@ -10,7 +10,7 @@ def main() -> None:
     synth.run()
     compile_cache_warm.run()
     compile_cache_fleet.run()
-    ledger_rollup.run()
+    endpoint_load.run()
 
 
 if __name__ == "__main__":

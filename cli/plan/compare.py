@@ -20,7 +20,8 @@ from fleet.planning.money import PlanError
 
 _OPTION_HELP = (
     "key=value,...: name, type, instances, throughput (units a second of all instances together), hours or days (of a "
-    "run), price ($ an hour of an instance) with source, market, region; or usd, a plain sum. Options of one name are "
+    "run), price ($ an hour of an instance) with source, market, region; bench, a file of fleet bench "
+    "endpoint --json, in place of type, instances and throughput; or usd, a plain sum. Options of one name are "
     "phases and add up."
 )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cli.plan.figures import today
+from cli.bench.result import option_fields
 from fleet.fleet_spec import MarketKind
 from fleet.instances import Price, UnknownInstanceTypeError, instance_type
 from fleet.planning.compare import Option, Phase, Rate
@@ -12,9 +12,7 @@ from fleet.planning.money import PlanError
 from fleet.prices import price_for
 
 _NUMBERS: Final = frozenset({"instances", "throughput", "hours", "days", "price", "usd"})
-_WORDS: Final = frozenset({"name", "type", "source", "region", "market"})
-# Not a word that can be typed: the title of the document whose price it is.
-_QUOTED: Final = "quoted from"
+_WORDS: Final = frozenset({"name", "type", "source", "region", "market", "bench"})
 _DEFAULT_MARKETS: Final = (MarketKind.ON_DEMAND, MarketKind.CAPACITY_BLOCK)
 
 
@@ -32,6 +30,9 @@ def read_options(texts: Sequence[str], region: str, refreshed: Prices | None = N
     phases: dict[str, list[Phase]] = {}
     for text in texts:
         fields = _fields(text)
+        if "bench" in fields:
+            # What is written beside it counts.
+            fields = {**option_fields(fields["bench"]), **fields}
         name = fields.get("name") or fields.get("type")
         if name is None:
             raise PlanError(f"{text}: an option needs name= or type=")

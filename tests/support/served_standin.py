@@ -1,0 +1,51 @@
+"""The example server with its stand-in model as a process of its own, on a free port."""
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+_PATIENCE = 60.0
+
+
+@contextmanager
+def served(folder: Path, *arguments: str) -> Iterator[str]:
+    """Its address, once it answers; what it remembers of its runtime goes into ``folder``."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "examples.serving", "--standin", "--port", str(port), *arguments]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "NEURON_FLEET_SERVING_FOLDER": str(folder)}
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait(address, process)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait(address: str, process: "subprocess.Popen[bytes]") -> None:
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            urllib.request.urlopen(f"{address}/healthz/ready", timeout=5).read()
+        except urllib.error.HTTPError as error:
+            with error:
+                # Its watch asks the runtime every ten seconds; the buckets have run by themselves.
+                if b"have not run" not in error.read():
+                    return
+        except OSError:
+            pass
+        else:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"the stand-in at {address} does not answer")
