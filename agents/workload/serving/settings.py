@@ -66,8 +66,8 @@ def read(variables: Mapping[str, str]) -> Settings:
 def _artifact(variables: Mapping[str, str], buckets: Buckets) -> Artifact | None:
     if not variables.get(MODEL):
         return None
-    named = (_needed(variables, name) for name in (MODEL, MODEL_VERSION, SDK_VERSION))
-    return Artifact(*named, sequence_lengths=buckets.lengths, batch_sizes=buckets.batch_sizes)
+    model, version, sdk = (_needed(variables, name) for name in (MODEL, MODEL_VERSION, SDK_VERSION))
+    return Artifact(model, version, sdk, buckets.lengths, buckets.batch_sizes)
 
 
 def _needed(variables: Mapping[str, str], name: str) -> str:
