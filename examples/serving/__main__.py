@@ -20,11 +20,13 @@ from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.upkeep.warm_record import boot_id
 from agents.workload.serving import settings as configuration
 from agents.workload.serving.cold_start import bring, wrong_with
+from agents.workload.serving.devices import held_devices
 from agents.workload.serving.figures import Figures
 from agents.workload.serving.health import Health
 from agents.workload.serving.memory import HostMemory
 from agents.workload.serving.settings import Settings
 from agents.workload.serving.watch import RESTART_CODE
+from examples.serving import vllm
 from examples.serving.app import Server, application
 from examples.serving.model import Model
 from examples.serving.standin import StandIn
@@ -45,6 +47,8 @@ def main() -> None:
     """Read the command line and the environment, and serve."""
     parser = argparse.ArgumentParser(prog="python -m examples.serving", description=__doc__.partition("\n")[0])
     parser.add_argument("--model", default="", help="MODULE:NAME of what makes the model")
+    parser.add_argument("--vllm", default="", help="address of a vLLM that serves already: http://127.0.0.1:8001")
+    parser.add_argument("--vllm-model", default="", help="the model as vLLM calls it")
     parser.add_argument("--standin", action="store_true", help="no model: its shapes, time and failures")
     parser.add_argument("--seconds", type=float, default=0.0, help="of a batch of the stand-in")
     parser.add_argument("--error-every", type=int, default=0, help="which batch of the stand-in fails; 0: none")
@@ -53,6 +57,10 @@ def main() -> None:
     asked = parser.parse_args()
     told = {**_OF_A_STAND_IN, **os.environ} if asked.standin else dict(os.environ)
     settings = configuration.read(told)
+    if asked.vllm:
+        app = vllm.application(_front(settings, told, asked.vllm, asked.vllm_model))
+        uvicorn.run(app, host=asked.host, port=asked.port, access_log=False, timeout_graceful_shutdown=25)
+        return
     if asked.standin:
         settings = replace(settings, artifact=None)
         model: Model = StandIn(asked.seconds, asked.error_every, cores=settings.cores)
@@ -65,13 +73,30 @@ def main() -> None:
     uvicorn.run(application(server), host=asked.host, port=asked.port, access_log=False, timeout_graceful_shutdown=25)
 
 
-def _server(settings: Settings, model: Model, told: Mapping[str, str]) -> Server:
+def _health(settings: Settings) -> Health:
     memory = HostMemory(settings.folder, boot_id(_PROC))
-    health = Health(settings.expected, memory, time.monotonic, Limits(loading_seconds=settings.loading_seconds))
+    return Health(settings.expected, memory, time.monotonic, Limits(loading_seconds=settings.loading_seconds))
+
+
+def _front(settings: Settings, told: Mapping[str, str], address: str, model: str) -> vllm.Front:
+    health = _health(settings)
+    # Before this process answers at all: whoever starts vLLM waits for that, and then its graphs are on disk.
+    health.found_artifact(_prepare(settings, told))
+    return vllm.Front(
+        address.rstrip("/"),
+        model,
+        settings.buckets,
+        health,
+        held_cores=lambda: len(held_devices()) * settings.cores_per_device,
+        restart=lambda: os._exit(RESTART_CODE),
+    )
+
+
+def _server(settings: Settings, model: Model, told: Mapping[str, str]) -> Server:
     return Server(
         settings.buckets,
         model,
-        health,
+        _health(settings),
         Figures(),
         prepare=lambda: _prepare(settings, told),
         # Not sys.exit: a runtime that hangs holds threads that would be waited for.
