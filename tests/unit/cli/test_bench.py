@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from bench.endpoint_load import read_wrk
 from cli.bench import plot
@@ -220,7 +219,7 @@ def test_the_plot_opens_without_a_network_and_holds_no_tag_of_its_title(tmp_path
 def test_what_wrk_prints_is_understood() -> None:
     text = "  50%  405.60ms\n  75%  410ms\n  99%    1.02s\nRequests/sec:     38.10\n"
 
-    assert read_wrk(text) == (38.1, pytest.approx(0.4056), 1.02)
+    assert tuple(read_wrk(text)) == (38.1, pytest.approx(0.4056), 1.02)
     with pytest.raises(ValueError, match="something else"):
         read_wrk("Requests/sec: 3")
     with pytest.raises(ValueError, match="failed"):

@@ -168,7 +168,8 @@ def test_figures_are_told_to_the_agent(tmp_path: Path) -> None:
     async def look(talking: httpx.AsyncClient, of: Server) -> list[str]:
         await talking.post("/v1/completions", json={"prompt": "a b c", "max_tokens": 5})
         await asyncio.sleep(0.1)
-        return of.figures.lines  # type: ignore[attr-defined]  # it is a Told
+        assert isinstance(of.figures, Told)
+        return of.figures.lines
 
     lines = ask(of, look)
     assert "neuron_fleet.tokens:5|c" in lines

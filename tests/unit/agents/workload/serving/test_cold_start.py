@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_a_graph_that_was_compiled_on_this_host_is_not_the_artifact_s(local: Loc
     "changes", [{"batch_sizes": (1, 8)}, {"sequence_lengths": (128, 512)}, {"model_version": "r2"}]
 )
 def test_buckets_that_were_not_compiled_are_an_error_and_compile_nothing(
-    tmp_path: Path, bucket: Bucket, local: LocalTier, changes: dict[str, object]
+    tmp_path: Path, bucket: Bucket, local: LocalTier, changes: dict[str, Any]
 ) -> None:
     with pytest.raises(CacheError, match="Not Found"):
         bring(replace(CHAT, **changes), bucket, local, tmp_path / "scratch")

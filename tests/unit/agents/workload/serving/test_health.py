@@ -1,5 +1,6 @@
 """Every transition of a serving process: loading, ready, failing, sick, restarted, given up, recovered."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,12 +58,13 @@ def test_a_process_that_loads_is_live_and_not_ready_and_says_what_is_missing(hos
 def test_it_becomes_ready_with_the_last_thing_that_was_missing(host: Host) -> None:
     health = host.process()
     seen = [statuses(health)]
-    for happens in (
+    steps: list[Callable[[], object]] = [
         lambda: health.found_artifact(""),
         lambda: health.probed("", 2),
         lambda: health.ran(128, 1),
         lambda: health.ran(256, 1),
-    ):
+    ]
+    for happens in steps:
         happens()
         seen.append(statuses(health))
 

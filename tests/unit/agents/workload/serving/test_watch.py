@@ -66,7 +66,8 @@ def test_what_a_runtime_raises_is_the_reason(tmp_path: Path) -> None:
 
 
 def test_the_watch_ends_the_process_once(tmp_path: Path) -> None:
-    runtime, ended = Runtime(), []
+    ended: list[str] = []
+    runtime = Runtime()
     watch, health = watched(tmp_path, runtime, ended)
     watch.once()
     runtime.error = RuntimeError("sick")
