@@ -110,7 +110,7 @@ def test_the_unit_closes_what_the_agent_does_not_need_and_leaves_open_what_colle
     assert "PrivateTmp" not in unit
     assert "ProtectProc" not in unit
     # Workloads look for the socket and the registration folder, also while the agent is restarted.
-    assert unit["RuntimeDirectory"].split() == ["neuron-fleet", "neuron-fleet/jobs"]
+    assert unit["RuntimeDirectory"].split() == ["neuron-fleet", "neuron-fleet/jobs", "neuron-fleet/serving"]
     assert (unit["RuntimeDirectoryMode"], unit["RuntimeDirectoryPreserve"]) == ("0755", "yes")
 
 
