@@ -11,9 +11,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from environments.model import Environment
 from fleet import naming
+from fleet.approval import HEADER, SECONDS, binding
 from fleet.blocks import offering
 from fleet.blocks.offering import Offering, Search
-from fleet.blocks.signature import HEADER, SECONDS, binding
 
 _READING: Final = Config(connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 3})
 # The engine may take three minutes; an answer that is lost is looked up with `list`, and not asked for again.

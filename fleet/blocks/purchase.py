@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from fleet.approval import RefusedError
 from fleet.blocks.offering import Offering
 
 # An approval is of one offer at one price, and offers change: what was approved is bought soon or not at all.
@@ -19,10 +20,6 @@ APPROVAL_LASTS: Final = timedelta(hours=1)
 REQUEST_LASTS: Final = timedelta(hours=24)
 # How long an unanswered purchase is looked for before people are asked to look themselves.
 SEARCH_LASTS: Final = timedelta(hours=2)
-
-
-class RefusedError(ValueError):
-    """The step is not allowed; the message says what stands against it, in one line."""
 
 
 class Status(StrEnum):

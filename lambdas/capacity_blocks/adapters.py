@@ -1,34 +1,25 @@
-"""AWS as the engine sees it: clients with their timeouts and retries, and the world made of them.
+"""AWS as the engine sees it: clients with their timeouts and retries, and the world made of them. boto3 stays here."""
 
-boto3 stays in this file, and so does the only plain HTTP request, to STS.
-"""
-
-import http.client
 import time
-import urllib.parse
-from collections.abc import Mapping
 from typing import Final
 
 import boto3
 from botocore.config import Config
 
-from fleet.blocks.purchase import RefusedError
-from lambdas.capacity_blocks.clients import BatchClient, Ec2Client, SnsClient, SsmClient, TableClient
+from lambdas.capacity_blocks.clients import BatchClient, Ec2Client, SsmClient, TableClient
 from lambdas.capacity_blocks.fleets import BatchFleets
 from lambdas.capacity_blocks.market import Ec2Market
 from lambdas.capacity_blocks.ports import World
 from lambdas.capacity_blocks.settings import Settings
 from lambdas.capacity_blocks.store import Table
-from lambdas.capacity_blocks.tickets import Tickets
 from lambdas.capacity_blocks.usage import NodeLogUsage
 from lambdas.shared.log_query import LogsClient
+from lambdas.shared.tickets import SnsClient, Tickets
 
 # What fails now is done at the next look.
 READING: Final = Config(connect_timeout=2, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
 # PurchaseCapacityBlock has no client token: a second attempt could buy a second block.
 BUYING: Final = Config(connect_timeout=2, read_timeout=30, retries={"mode": "standard", "total_max_attempts": 1})
-STS_SECONDS: Final = 5
-_ANSWER_LIMIT: Final = 64 * 1024
 
 
 def table(settings: Settings) -> Table:
@@ -49,26 +40,8 @@ def world(settings: Settings) -> World:
         store=table(settings),
         market=Ec2Market(buyer, reader),
         fleets=BatchFleets(batch, ssm, settings.environment, settings.places),
-        people=Tickets(sns, settings.ticket_topic),
+        people=Tickets(sns, settings.ticket_topic, "capacity-block"),
         usage=NodeLogUsage(logs, settings.node_log_group, time),
         approvers=settings.approvers,
         places=settings.places,
     )
-
-
-def get(url: str, headers: Mapping[str, str]) -> tuple[int, bytes]:
-    """GET over TLS, once, without following anything: the status and the first 64 KB of the body.
-
-    Raises:
-        RefusedError: the host did not answer in time.
-    """
-    parts = urllib.parse.urlsplit(url)
-    connection = http.client.HTTPSConnection(parts.netloc, timeout=STS_SECONDS)
-    try:
-        connection.request("GET", f"{parts.path or '/'}?{parts.query}", headers=dict(headers))
-        answer = connection.getresponse()
-        return answer.status, answer.read(_ANSWER_LIMIT)
-    except (OSError, http.client.HTTPException) as error:
-        raise RefusedError(f"STS does not answer: {type(error).__name__}") from error
-    finally:
-        connection.close()

@@ -56,10 +56,3 @@ class SsmClient(Protocol):
 
     def send_command(self, **request: object) -> dict[str, Any]:
         """SendCommand."""
-
-
-class SnsClient(Protocol):
-    """SNS."""
-
-    def publish(self, **request: object) -> dict[str, Any]:
-        """Publish."""

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
 
+from fleet.approval import RefusedError, binding
 from fleet.blocks import purchase
 from fleet.blocks.offering import Search
-from fleet.blocks.purchase import RefusedError, Request
-from fleet.blocks.signature import binding
+from fleet.blocks.purchase import Request
 from lambdas.capacity_blocks import service
 from lambdas.capacity_blocks.ports import ConflictError, Record, World
 

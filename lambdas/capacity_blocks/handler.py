@@ -11,10 +11,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import ValidationError
 
 from fleet.operations_metrics import CAPACITY_BLOCK_PROBLEMS
-from lambdas.capacity_blocks import adapters, commands, identity, service, settings
+from lambdas.capacity_blocks import adapters, commands, service, settings
 from lambdas.capacity_blocks.commands import Command
 from lambdas.capacity_blocks.ports import World
 from lambdas.capacity_blocks.store import Table
+from lambdas.shared import identity
 from lambdas.shared.observability import emit, logger
 
 FUNCTION = "capacity-blocks"
@@ -52,7 +53,7 @@ def _command(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _caller(url: str, bound_to: str) -> str:
-    return identity.caller(url, _settings().sts_host, bound_to, adapters.get)
+    return identity.caller(url, _settings().sts_host, bound_to, identity.get)
 
 
 @cache

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from fleet.approval import RefusedError
 from fleet.blocks import purchase
 from fleet.blocks.life import KEPT_UP, Block, Step, due, key
 from fleet.blocks.offering import Offering
@@ -59,7 +60,7 @@ def approve(world: World, request_id: str, principal: str, now: datetime) -> Req
     """
     record = world.store.read(request_id)
     if record is None:
-        raise purchase.RefusedError(f"there is no request {request_id}")
+        raise RefusedError(f"there is no request {request_id}")
     approved = purchase.approve(record.request, principal, world.approvers, now)
     return world.store.write(replace(record, request=approved)).request
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, Json
 
-from lambdas.capacity_blocks.identity import principal
 from lambdas.capacity_blocks.ports import Place
+from lambdas.shared.identity import principal
 
 
 class Settings(BaseModel):

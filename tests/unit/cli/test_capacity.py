@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from cli import block_engine
 from cli.main import app
-from lambdas.capacity_blocks import identity
 from lambdas.capacity_blocks.commands import Command
+from lambdas.shared import identity
 from tests.support.aws_fakes import client_error
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)

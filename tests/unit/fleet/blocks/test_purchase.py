@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from fleet.approval import RefusedError
 from fleet.blocks import purchase
-from fleet.blocks.purchase import RefusedError, Status
+from fleet.blocks.purchase import Status
 from tests.support import block_world
 from tests.support.block_world import APPROVER, BEGIN, REQUESTER, STRANGER
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from fleet.approval import RefusedError
 from fleet.blocks.offering import Offering, Search
-from fleet.blocks.purchase import RefusedError, Request
+from fleet.blocks.purchase import Request
 from lambdas.capacity_blocks import adapters, commands, handler
 from lambdas.capacity_blocks.commands import Command
 from lambdas.capacity_blocks.settings import load
+from lambdas.shared import identity
 from tests.support import block_world
 from tests.support.block_world import APPROVER, BEGIN, FLEET, PLACE, REQUESTER, STRANGER, Simulated, Trouble
 
@@ -174,7 +176,7 @@ def test_sts_that_does_not_answer_is_nobody(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("http.client.HTTPSConnection.request", request)
 
     with pytest.raises(RefusedError, match="STS does not answer: TimeoutError"):
-        adapters.get("https://sts.us-east-2.amazonaws.com/?Action=GetCallerIdentity", {})
+        identity.get("https://sts.us-east-2.amazonaws.com/?Action=GetCallerIdentity", {})
 
 
 class Context:

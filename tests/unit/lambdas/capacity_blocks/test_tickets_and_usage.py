@@ -13,9 +13,9 @@ from fleet.blocks.life import Block
 from fleet.blocks.post_mortem import NodeMinutes
 from lambdas.capacity_blocks import reports
 from lambdas.capacity_blocks.ports import UsageError
-from lambdas.capacity_blocks.tickets import Tickets
 from lambdas.capacity_blocks.usage import NodeLogUsage
 from lambdas.pager.model import Notice
+from lambdas.shared.tickets import Tickets
 from tests.support import block_world
 from tests.support.aws_fakes import FakeTicker, client_error
 from tests.support.block_world import BEGIN
@@ -58,7 +58,7 @@ def test_a_ticket_is_a_notice_that_the_pager_reads(stubbed: Callable[[str], tupl
     client.meta.events.register("provide-client-params.sns.Publish", lambda params, **_: sent.append(params))
     stubber.add_response("publish", {"MessageId": "1"})
 
-    Tickets(client, "arn:aws:sns:us-east-2:111122223333:t").tell(
+    Tickets(client, "arn:aws:sns:us-east-2:111122223333:t", "capacity-block").tell(
         "cr-1:drain", "frontier \u2014 over" + "!" * 100, "body"
     )
 
@@ -73,7 +73,7 @@ def test_a_ticket_that_the_topic_does_not_take_is_an_error(stubbed: Callable[[st
     stubber.add_client_error("publish", "KMSAccessDenied", http_status_code=400)
 
     with pytest.raises(ClientError, match="KMSAccessDenied"):
-        Tickets(client, "t").tell("k", "s", "b")
+        Tickets(client, "t", "k").tell("k", "s", "b")
 
 
 def test_the_minutes_of_a_node_are_added_up_by_state() -> None:

@@ -10,8 +10,9 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from fleet.approval import RefusedError
 from fleet.blocks.life import TERMINATION
-from fleet.blocks.purchase import APPROVAL_LASTS, RefusedError, Status
+from fleet.blocks.purchase import APPROVAL_LASTS, Status
 from lambdas.capacity_blocks import service
 from lambdas.capacity_blocks.ports import ConflictError, Record
 from tests.support import block_world

@@ -1,10 +1,17 @@
-"""What a person's signature under a command stands for; who signs and who checks have to agree on it."""
+"""Approvals by people: what a signature under a command stands for, and what refuses it.
+
+Who signs (the command line) and who checks (the function that is asked) have to agree on it.
+"""
 
 from typing import Final
 
 HEADER: Final = "x-neuron-fleet-request"
 SECONDS: Final = 60
 """How long a signature is good for."""
+
+
+class RefusedError(ValueError):
+    """The step is not allowed; the message says what stands against it, in one line."""
 
 
 def binding(environment: str, action: str, request_id: str) -> str:

@@ -5,19 +5,22 @@ whoever signed it, so a name cannot be made up; and a signature for another acti
 use, because the header that names them is part of what was signed.
 """
 
+import http.client
 import json
 import re
 import urllib.parse
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from fleet.blocks.purchase import RefusedError
-from fleet.blocks.signature import HEADER
+from fleet.approval import HEADER, RefusedError
 
 # The answer is asked for as JSON, so that no XML has to be read.
 _HEADERS: Final = {"Accept": "application/json"}
 _ASSUMED: Final = re.compile(r"arn:(?P<partition>[\w-]+):sts::(?P<account>\d{12}):assumed-role/(?P<role>[^/]+)/.+")
 _ROLE_WITH_PATH: Final = re.compile(r"(?P<front>arn:[\w-]+:iam::\d{12}:role/)(?:.*/)?(?P<role>[^/]+)")
+
+STS_SECONDS: Final = 5
+_ANSWER_LIMIT: Final = 64 * 1024
 
 Get = Callable[[str, Mapping[str, str]], tuple[int, bytes]]
 
@@ -56,3 +59,21 @@ def principal(arn: str) -> str:
         return f"arn:{session['partition']}:iam::{session['account']}:role/{session['role']}"
     role = _ROLE_WITH_PATH.fullmatch(arn)
     return f"{role['front']}{role['role']}" if role is not None else arn
+
+
+def get(url: str, headers: Mapping[str, str]) -> tuple[int, bytes]:
+    """GET over TLS, once, without following anything: the status and the first 64 KB of the body.
+
+    Raises:
+        RefusedError: the host did not answer in time.
+    """
+    parts = urllib.parse.urlsplit(url)
+    connection = http.client.HTTPSConnection(parts.netloc, timeout=STS_SECONDS)
+    try:
+        connection.request("GET", f"{parts.path or '/'}?{parts.query}", headers=dict(headers))
+        answer = connection.getresponse()
+        return answer.status, answer.read(_ANSWER_LIMIT)
+    except (OSError, http.client.HTTPException) as error:
+        raise RefusedError(f"STS does not answer: {type(error).__name__}") from error
+    finally:
+        connection.close()

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from fleet.blocks.purchase import RefusedError
-from fleet.blocks.signature import binding
-from lambdas.capacity_blocks.identity import caller, principal
+from fleet.approval import RefusedError, binding
+from lambdas.shared.identity import caller, principal
 
 HOST = "sts.us-east-2.amazonaws.com"
 SIGNED = f"https://{HOST}/?Action=GetCallerIdentity&X-Amz-SignedHeaders=host%3Bx-neuron-fleet-request&X-Amz-Signature=1"
