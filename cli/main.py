@@ -3,7 +3,7 @@
 import typer
 
 from cli import capacity, dashboards, local, plan, validate
-from cli.bench.command import app as bench
+from cli.budget.command import app as budget
 from cli.cache.command import app as cache
 from cli.doctor.command import doctor
 from cli.jobs.command import app as jobs
@@ -23,6 +23,7 @@ app.add_typer(capacity.app, name="capacity")
 app.add_typer(plan.app, name="plan")
 app.add_typer(jobs, name="jobs")
 app.add_typer(cache, name="cache")
-app.add_typer(bench, name="bench")
+app.add_typer(prices, name="prices")
+app.add_typer(budget, name="budget")
 app.add_typer(local.app, name="local")
 app.add_typer(dashboards.app, name="dashboards")

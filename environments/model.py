@@ -10,14 +10,13 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from environments.budgets import Budgets, Principal
 from environments.markets import CapacityBlock, Market, Reservation
-from fleet.serving.buckets import DEFAULT_LENGTHS
+from fleet.budgets.budget import StopMode, may_be_stopped
+from fleet.fleet_spec import MarketKind, Purpose
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
-Principal = Annotated[
-    str, Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(user|role)/[A-Za-z0-9+=,.@_/-]+$", max_length=600)
-]
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 
 S3Place = Annotated[
@@ -237,6 +236,8 @@ class Environment(_Model):
     paging: Paging
     approvers: Annotated[tuple[Principal, ...], Field(max_length=10)] = ()
     """IAM users and roles who may approve the purchase of a Capacity Block. Default: nobody, and none can be bought."""
+    budgets: Budgets | None = None
+    """What a month may cost. Default: as much as it costs, and AWS Budgets and the forecast say nothing."""
     monitoring: Monitoring = Monitoring()
     retain_data: bool = True
     """Keep file systems, buckets and logs when a stack is deleted."""
@@ -265,6 +266,22 @@ class Environment(_Model):
             fleet
             for fleet in self.training_fleets
             if isinstance(fleet.market, CapacityBlock) and fleet.market.resource_group is None
+        )
+
+    @property
+    def forecast_percent(self) -> float | None:
+        """How much of a budget the forecast may be; None without budgets."""
+        return self.budgets.forecast_percent if self.budgets else None
+
+    @property
+    def stoppable_fleets(self) -> tuple[TrainingFleet, ...]:
+        """The fleets that a used-up budget may stop; none where the file wants no stop."""
+        if self.budgets is None or self.budgets.stop is StopMode.NEVER:
+            return ()
+        return tuple(
+            fleet
+            for fleet in self.training_fleets
+            if may_be_stopped(Purpose(fleet.purpose), MarketKind(fleet.market.kind))
         )
 
     @property

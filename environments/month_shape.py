@@ -85,7 +85,13 @@ def _block_hours(block: CapacityBlock) -> float | None:
 
 def _alarms(environment: Environment, *, has_block_engine: bool) -> tuple[int, int]:
     """Metrics that metric alarms look at, and composite alarms."""
-    specs: list[Spec] = list(platform_alarms(environment.name, has_block_engine=has_block_engine))
+    specs: list[Spec] = list(
+        platform_alarms(
+            environment.name,
+            has_block_engine=has_block_engine,
+            forecast_percent=environment.forecast_percent,
+        )
+    )
     for fleet in environment.fleets:
         settings = AlarmSettings(
             environment=environment.name,

@@ -9,6 +9,9 @@ HEADER: Final = "x-neuron-fleet-request"
 SECONDS: Final = 60
 """How long a signature is good for."""
 
+BUDGET: Final = "budget"
+"""What a decision about a budget's stop is signed for, in place of a request's id."""
+
 
 class RefusedError(ValueError):
     """The step is not allowed; the message says what stands against it, in one line."""

@@ -160,3 +160,39 @@ def candidate_cluster_name(environment: str, fleet: str) -> str:
 def compile_cache_parameter(environment: str) -> str:
     """Where the store of compiled graphs is named: JSON with ``bucket``."""
     return parameter_path(environment, "compile-cache")
+
+
+def precompile_state_machine(environment: str) -> str:
+    """The state machine that compiles a model's graphs before they are needed."""
+    return f"{PROJECT}-{environment}-precompile"
+
+
+def precompile_place_parameter(environment: str, fleet: str) -> str:
+    """Where precompilation reads the queue and the job definition of one training fleet."""
+    return parameter_path(environment, "precompile", fleet)
+
+
+def artifact_bucket(environment: str, account: str, region: str) -> str:
+    """The bucket of compiled models: a name for all the world, of 63 characters at most, that tells no account."""
+    digest = hashlib.sha256(f"{account}/{region}".encode()).hexdigest()
+    return f"{PROJECT}-{environment}-artifacts-{digest[:8]}"
+
+
+def ledger_bucket_parameter(environment: str) -> str:
+    """Where the command line reads which bucket holds the ledger."""
+    return parameter_path(environment, "ledger", "bucket")
+
+
+def budget_name(environment: str, owner: str | None = None) -> str:
+    """The budget of an environment, or of one of its owners, in AWS Budgets; a name there takes no colon."""
+    return "-".join((PROJECT, environment, *([owner.replace(":", "-")] if owner else [])))
+
+
+def budgets_function(environment: str) -> str:
+    """The Lambda function that forecasts budgets; people's commands about the stop go to it."""
+    return f"{PROJECT}-{environment}-budgets"
+
+
+def ledger_database(environment: str) -> str:
+    """The Glue database and the Athena workgroup of the ledger; Athena's names take no dash."""
+    return f"{PROJECT}-{environment}".replace("-", "_")

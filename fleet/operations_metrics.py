@@ -13,10 +13,11 @@ ENVIRONMENT: Final = "Environment"
 
 @dataclass(frozen=True, slots=True)
 class OperationsMetric:
-    """A count of events; ``meaning`` is for the person who wonders what the number says."""
+    """``meaning`` is for the person who wonders what the number says; ``unit`` is one of CloudWatch's."""
 
     name: str
     meaning: str
+    unit: str = "Count"
 
 
 PAGES_SENT: Final = OperationsMetric("PagesSent", "messages that a destination accepted")
@@ -34,6 +35,11 @@ ROLLOUTS_IN_PROGRESS: Final = OperationsMetric(
 )
 ROLLOUTS_NOT_DONE: Final = OperationsMetric(
     "RolloutsNotDone", "at the end of a rollout: 0 when the new version serves as it should, 1 when not"
+)
+BUDGET_FORECAST_PERCENT: Final = OperationsMetric(
+    "BudgetForecastPercent",
+    "every hour: what the month comes to at the present rate, of the budget that it exceeds most",
+    "Percent",
 )
 
 CATALOGUE: Final[dict[str, OperationsMetric]] = {

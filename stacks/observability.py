@@ -47,14 +47,19 @@ class ObservabilityStack(Stack):
         self.topic_key = self._topic_key(environment)
         self.page_topic = self._topic("Pages", self.topic_key, naming.topic_name(environment.name, Severity.PAGE))
         self.ticket_topic = self._topic("Tickets", self.topic_key, naming.topic_name(environment.name, Severity.TICKET))
+        if environment.budgets is not None:
+            self._let_budgets_in()
         self.past_the_pager = self._topic("PastThePager", self.topic_key, naming.past_the_pager_topic(environment.name))
         specs = environment_alarms(environment, endpoints)
         self.alarms = {fleet: self._alarms(fleet, environment, of_fleet) for fleet, of_fleet in specs.items()}
         has_block_engine = bool(environment.block_fleets or environment.approvers)
-        machinery = platform_alarms(
-            environment.name,
-            has_block_engine=has_block_engine,
-            has_endpoints=bool(environment.inference_fleets),
+        machinery = (
+            *platform_alarms(
+                environment.name,
+                has_block_engine=has_block_engine,
+                forecast_percent=environment.forecast_percent,
+            ),
+            *precompile_alarms(environment.name, self._precompilation(environment)),
         )
         self.platform_alarms = self._alarms("PlatformAlarms", environment, machinery)
         for finding in over_cloudwatch_budget(environment):
@@ -109,6 +114,29 @@ class ObservabilityStack(Stack):
             )
         )
         return key
+
+    def _let_budgets_in(self) -> None:
+        """AWS Budgets publishes as a service of the account; its budgets' ARNs name no region.
+
+        Source: Cost Management user guide, "Creating an Amazon SNS topic for budget notifications".
+        """
+        budgets = iam.ServicePrincipal("budgets.amazonaws.com")
+        arn = self.format_arn(service="budgets", region="", resource="*", arn_format=ArnFormat.NO_RESOURCE_NAME)
+        own = {"StringEquals": {"aws:SourceAccount": self.account}, "ArnLike": {"aws:SourceArn": arn}}
+        self.ticket_topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="BudgetsPublish",
+                principals=[budgets],
+                actions=["sns:Publish"],
+                resources=[self.ticket_topic.topic_arn],
+                conditions=own,
+            )
+        )
+        self.topic_key.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[budgets], actions=["kms:Decrypt", "kms:GenerateDataKey*"], resources=["*"], conditions=own
+            )
+        )
 
     def _topic(self, construct_id: str, key: kms.IKey, name: str) -> sns.Topic:
         topic = sns.Topic(self, construct_id, topic_name=name, master_key=key, enforce_ssl=True)

@@ -5,6 +5,7 @@ from constructs import Construct
 
 from environments.model import Environment
 from fleet.naming import PROJECT
+from stacks.budgets import BudgetsStack
 from stacks.capacity import CapacityStack
 from stacks.capacity_blocks import CapacityBlocksStack
 from stacks.capacity_watch import CapacityWatchStack
@@ -85,13 +86,17 @@ class Platform(cdk.Stage):
             training=self.training,
             inference=self.inference,
         )
-        self.rollout = RolloutStack(
+        self.ledger = LedgerStack(self, "ledger", environment=environment)
+        # Whose log groups it subscribes to, by their names.
+        self.ledger.add_stack_dependency(self.observability)
+        self.ledger.add_stack_dependency(self.capacity_watch)
+        self.budgets = BudgetsStack(
             self,
-            "rollout",
+            "budgets",
             environment=environment,
-            network=self.network,
-            capacity=self.capacity,
-            inference=self.inference,
+            observability=self.observability,
+            training=self.training,
+            ledger=self.ledger,
         )
         # Last, so that they are deployed after every stack above.
         self.reservations = reserve(self, environment=environment, capacity=self.capacity)

@@ -1,4 +1,4 @@
-"""What people put into the account by hand: the secrets of paging, and the certificates of endpoints."""
+"""What people do in the account by hand: secrets of paging, certificates of endpoints, tags that costs go by."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,6 +6,7 @@ from typing import Final
 from cli.doctor.visit import Entry, Visit
 from environments.model import InferenceFleet
 from fleet.diagnostics import Diagnostic
+from fleet.preflight.cost_tags import NEEDED, diagnose_cost_tags
 from fleet.preflight.endpoints import CertificateSeen, SecretSeen, diagnose_certificate, diagnose_secret
 
 _ABSENT: Final = frozenset({"ResourceNotFoundException"})
@@ -17,6 +18,14 @@ def secrets(visit: Visit) -> Iterator[Diagnostic]:
         found = visit.account.find("secretsmanager", "describe_secret", _ABSENT, SecretId=name)
         seen = SecretSeen("DeletedDate" in found, bool(found.get("VersionIdsToStages"))) if found else None
         yield from diagnose_secret(f"paging.{key}", name, seen)
+
+
+def cost_tags(visit: Visit) -> Iterator[Diagnostic]:
+    """Whether AWS counts costs by the tags of this project; only where the file has budgets."""
+    if visit.environment.budgets is None:
+        return
+    found = visit.account.ask("ce", "list_cost_allocation_tags", TagKeys=list(NEEDED), Type="UserDefined")
+    yield from diagnose_cost_tags({each["TagKey"]: each["Status"] for each in found["CostAllocationTags"]})
 
 
 def certificate(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:

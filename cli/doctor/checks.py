@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
-from cli.doctor.by_hand import certificate, secrets
+from cli.doctor.by_hand import certificate, cost_tags, secrets
 from cli.doctor.images import image
 from cli.doctor.launches import launch, security_groups
 from cli.doctor.limits import addresses, quotas
@@ -36,6 +36,7 @@ OF_ENVIRONMENT: Final[Mapping[str, Callable[[Visit], Iterable[Diagnostic]]]] = {
     "quotas": quotas,
     "subnet addresses": addresses,
     "secrets": secrets,
+    "cost allocation tags": cost_tags,
 }
 OF_FLEET: Final[Mapping[str, Callable[[Visit, Entry], Iterable[Diagnostic]]]] = {
     "offerings": offering,

@@ -1,4 +1,4 @@
-"""Does the platform's own machinery work: the pager, the Capacity Block engine, the capacity watch, the ledger.
+"""Does the platform's own machinery work: pager, Capacity Block engine, capacity watch, prices, ledger, budgets.
 
 One set per environment. None of these looks at a node, so none is paid for by the size of a fleet.
 """
@@ -21,7 +21,10 @@ SILENT_HOURS: Final = 4
 PAGER: Final = "pager"
 CAPACITY_BLOCKS: Final = "capacity-blocks"
 CAPACITY_WATCH: Final = "capacity-watch"
-ROLLOUT: Final = "rollout"
+PRECOMPILE: Final = "precompile"
+PRICES: Final = "prices"
+COST_REPORT: Final = "cost-report"
+BUDGETS: Final = "budgets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,60 +71,24 @@ _POOL: Final = _Clockwork(
 )
 # A page of one of these has no nodes, jobs or dollars to tell of.
 KEYS: Final = frozenset(
-    {"PagerUndelivered", "RolloutUnhandled", "RolloutNotDone", "RolloutInProgress"}
-    | {f"{of.key}{trouble}" for of in (_ENGINE, _WATCH) for trouble in ("Problems", "Silent", "Unhandled")}
+    {"PagerUndelivered", "PriceRefreshProblems", "PriceRefreshUnhandled", "BudgetForecast", "BudgetsUnhandled"}
+    | {f"{of.key}{trouble}" for of in (_ENGINE, _WATCH, _LEDGER) for trouble in ("Problems", "Silent", "Unhandled")}
 )
 
 
-def platform_alarms(environment: str, *, has_block_engine: bool, has_endpoints: bool = True) -> tuple[AlarmSpec, ...]:
-    """The alarms of an environment's machinery; the engine's and those of rollouts only where there are any."""
-    clockworks = [_WATCH, *([_ENGINE] if has_block_engine else [])]
+def platform_alarms(
+    environment: str, *, has_block_engine: bool, forecast_percent: float | None = None
+) -> tuple[AlarmSpec, ...]:
+    """The alarms of an environment's machinery; the engine's only where there is one.
+
+    ``forecast_percent`` of a budget is too much; None without budgets.
+    """
+    clockworks = [_WATCH, _LEDGER, *([_ENGINE] if has_block_engine else [])]
     return (
         _undelivered(environment),
         *(alarm for clockwork in clockworks for alarm in _alarms(environment, clockwork)),
-        *(_rollouts(environment) if has_endpoints else ()),
-    )
-
-
-def _rollouts(environment: str) -> tuple[AlarmSpec, ...]:
-    return (
-        _waiting(
-            environment,
-            ROLLOUT,
-            key="RolloutUnhandled",
-            # Requests may go to a version that nobody looks at any more.
-            severity=Severity.PAGE,
-            summary="The execution that drives a rollout has failed: requests may be shared, and nothing judges them.",
-            action="See what serves with `fleet rollout status`, then resume or abort it; both start a new execution.",
-        ),
-        AlarmSpec(
-            environment=environment,
-            subject=naming.PLATFORM,
-            key="RolloutNotDone",
-            severity=Severity.TICKET,
-            summary="A rollout has ended, and the new version does not serve as it should: rolled back, or held.",
-            action="Read why with `fleet rollout status`; nothing is in a hurry unless it is held.",
-            metric=_metric(environment, operations_metrics.ROLLOUTS_NOT_DONE, "Maximum"),
-            comparison=Comparison.AT_LEAST,
-            threshold=1,
-            datapoints=(1, 1),
-            silence=Silence.NOT_BREACHING,
-        ),
-        AlarmSpec(
-            environment=environment,
-            subject=naming.PLATFORM,
-            key="RolloutInProgress",
-            severity=Severity.TICKET,
-            summary="A rollout is under way.",
-            action="Nothing: it is there for other alarms, which may wait for its end.",
-            metric=_metric(environment, operations_metrics.ROLLOUTS_IN_PROGRESS, "Maximum"),
-            comparison=Comparison.AT_LEAST,
-            threshold=1,
-            # A look takes place every minute or two.
-            datapoints=(1, 3),
-            silence=Silence.NOT_BREACHING,
-            notifies=False,
-        ),
+        *_prices(environment),
+        *_budgets(environment, forecast_percent),
     )
 
 
@@ -150,6 +117,35 @@ def _prices(environment: str) -> Sequence[AlarmSpec]:
         action="Read the function's log; most often a permission is missing, or AWS's price lists do not answer.",
     )
     return problems, unhandled
+
+
+def _budgets(environment: str, forecast_percent: float | None) -> Sequence[AlarmSpec]:
+    """That it is not woken at all shows as a day without its digest; AWS's own budgets do not depend on it."""
+    unhandled = waiting(
+        environment,
+        BUDGETS,
+        key="BudgetsUnhandled",
+        severity=Severity.TICKET,
+        summary="Budgets could not be looked at, or a stop could not be carried out, three times over.",
+        action="Read the function's log; it looks again every hour, so an old message may be settled by now.",
+    )
+    if forecast_percent is None:
+        return (unhandled,)
+    forecast = AlarmSpec(
+        environment=environment,
+        subject=naming.PLATFORM,
+        key="BudgetForecast",
+        severity=Severity.TICKET,
+        summary=f"At the present rate the month comes to more than {forecast_percent:g} % of a budget.",
+        action="See whose with fleet budget status; end what nobody needs, or raise the budget in the file.",
+        metric=_metric(environment, operations_metrics.BUDGET_FORECAST_PERCENT, "Maximum"),
+        comparison=Comparison.ABOVE,
+        threshold=forecast_percent,
+        datapoints=(1, 1),
+        # It speaks once an hour: what it said lasts until it speaks again.
+        silence=Silence.KEEP,
+    )
+    return forecast, unhandled
 
 
 def _alarms(environment: str, of: _Clockwork) -> Sequence[AlarmSpec]:

@@ -9,8 +9,8 @@ from fleet.diagnostics import Diagnostic, note, refuse, warn
 
 # Of every environment; a test holds them against the stacks that are composed.
 ALWAYS: Final = (
-    "network", "compile-cache", "capacity", "training", "inference", "observability", "operations", "capacity-watch",
-    "rollout",
+    "network", "compile-cache", "capacity", "training", "precompile", "inference", "observability", "operations",
+    "capacity-watch", "prices", "ledger", "budgets",
 )  # fmt: skip
 # Of an environment with a pool.
 POOLS: Final = "pools"

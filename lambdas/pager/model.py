@@ -5,9 +5,12 @@ Unknown fields are ignored.
 
 from datetime import UTC
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+
+# How the subject or the first line of a letter of AWS Budgets begins.
+_BUDGETS: Final = "AWS Budget"
 
 
 class State(StrEnum):
@@ -67,12 +70,26 @@ class SnsMessage(_In):
 
     topic_arn: str = Field(alias="TopicArn")
     message: str = Field(alias="Message")
+    message_id: str = Field(default="", alias="MessageId")
+    subject: Annotated[str, BeforeValidator(lambda text: text or "")] = Field(default="", alias="Subject")
 
     @property
     def severity(self) -> Severity:
         """The topic decides: only a topic that calls itself a ticket topic does not wake anybody."""
         topic = self.topic_arn.rpartition(":")[2].lower()
         return Severity.TICKET if "ticket" in topic else Severity.PAGE
+
+    @property
+    def budget_notice(self) -> Notice | None:
+        """What AWS Budgets says, which is a letter and no JSON; None for anything else.
+
+        Source: Cost Management user guide, "Creating an Amazon SNS topic for budget notifications".
+        """
+        first_line = self.message.lstrip().partition("\n")[0]
+        if self.severity is not Severity.TICKET or _BUDGETS not in f"{self.subject}\n{first_line}":
+            return None
+        subject = self.subject or first_line
+        return Notice(key=f"aws-budgets:{self.message_id or subject}", subject=subject, body=self.message)
 
 
 class SnsRecord(_In):

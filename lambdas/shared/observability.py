@@ -20,7 +20,7 @@ def logger(function: str) -> Logger:
 
 def emit(metric: OperationsMetric, value: float, environment: str, **metadata: str) -> None:
     """Publish one datum through the function's log, with ``metadata`` beside it for queries."""
-    with single_metric(name=metric.name, unit=MetricUnit.Count, value=value, namespace=NAMESPACE) as datum:
+    with single_metric(name=metric.name, unit=MetricUnit(metric.unit), value=value, namespace=NAMESPACE) as datum:
         datum.add_dimension(name=ENVIRONMENT, value=environment)
         for key, text in metadata.items():
             datum.add_metadata(key=key, value=text)

@@ -21,7 +21,9 @@ STACKS = (
     "observability",
     "operations",
     "capacity-watch",
-    "rollout",
+    "prices",
+    "ledger",
+    "budgets",
 )
 # Only where there is a Capacity Block to look after, a reservation to make, or a pool.
 MORE: dict[str, tuple[str, ...]] = {

@@ -1,0 +1,98 @@
+"""`fleet budget status|approve|resume ENV`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from cli.answers import CONSOLE
+from cli.budget import desk
+from cli.jobs.answers import Name, answering
+
+app = typer.Typer(help="Budgets: status, approve a stop, resume.", no_args_is_help=True)
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def status(environment: Name, as_json: AsJson = False) -> None:
+    """Show what the month has cost so far, what it comes to at the present rate, and whether anything is stopped."""
+    with answering(environment) as named:
+        content = desk.ask(named, "status")
+    _show(content, as_json=as_json)
+
+
+@app.command()
+def approve(environment: Name, as_json: AsJson = False) -> None:
+    """Stop on-demand and Spot training for the rest of the month. Only those in budgets.approvers may."""
+    _decide(environment, "approve", as_json=as_json)
+
+
+@app.command()
+def resume(environment: Name, as_json: AsJson = False) -> None:
+    """Go on until the month ends, stopped or only asked. Only those in budgets.approvers may."""
+    _decide(environment, "resume", as_json=as_json)
+
+
+def _decide(environment: str, action: str, *, as_json: bool) -> None:
+    with answering(environment) as named:
+        content = desk.ask(named, action, signed=True)
+    _show(content, as_json=as_json)
+
+
+def _show(content: Mapping[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(content, indent=2))
+        return
+    CONSOLE.print(_table(content["budgets"]))
+    for row in content["budgets"]:
+        for lack in _lacks(row):
+            CONSOLE.print(f"{row['owner'] or 'all owners'}: {lack}", markup=False, soft_wrap=True)
+    CONSOLE.print(_stop(content), markup=False, soft_wrap=True)
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    prices = list(dict.fromkeys(tuple(price) for row in rows for price in row["prices"]))
+    told = "; ".join(f"[{n}] {kind}, as of {as_of}" for n, (kind, as_of) in enumerate(prices, start=1))
+    title = "USD of the month, nodes and reservations by the ledger"
+    table = Table(title=title, caption=escape(f"prices: {told or 'none is known'}"), caption_justify="left")
+    table.add_column("owner")
+    for name in ("budget", "spent", "an hour", "forecast", "of budget"):
+        table.add_column(name, justify="right")
+    table.add_column("price")
+    for row in rows:
+        percent = row["forecast_percent"]
+        table.add_row(
+            escape(row["owner"] or "all"),
+            *(_usd(row[name]) for name in ("budget_usd", "spent_usd", "rate_usd_per_hour", "forecast_usd")),
+            "-" if percent is None else f"{percent:.0f} %",
+            escape(" ".join(f"[{prices.index(tuple(price)) + 1}]" for price in row["prices"])) or "-",
+        )
+    return table
+
+
+def _lacks(row: Mapping[str, Any]) -> list[str]:
+    lacks = []
+    if row["days_missing"]:
+        lacks.append(
+            f"at least, for {len(row['days_missing'])} days have no ledger, the first {row['days_missing'][0]}"
+        )
+    if row["unpriced_node_hours"]:
+        lacks.append(f"at least, for {row['unpriced_node_hours']:,.1f} node-hours have no known price")
+    return lacks
+
+
+def _stop(content: Mapping[str, Any]) -> str:
+    stop, fleets = content["stop"], ", ".join(content["may_stop"])
+    if stop is None:
+        return "Nothing is ever stopped: the file says stop: never, or everything is paid for in advance or serves."
+    who = f" by {stop['by']}" if stop["by"] else ""
+    since = f" since {stop['since']}{who}" if stop["since"] else ""
+    closed = f"; closed: {', '.join(content['closed'])}" if content["closed"] else ""
+    return f"Stop of {stop['month']}: {stop['standing']}{since}{closed}. It could close: {fleets}."
+
+
+def _usd(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.2f}"

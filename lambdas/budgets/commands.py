@@ -1,0 +1,73 @@
+"""What people ask: where the budgets stand, to stop, to go on. Who decides is proved, and nobody is believed otherwise."""
+
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from fleet.approval import BUDGET, RefusedError, binding
+from fleet.budgets.spending import Spending
+from fleet.budgets.stop import Stop, approve, looked_at, resume
+from lambdas.budgets import service
+from lambdas.budgets.ports import ConflictError, Record, World
+
+Caller = Callable[[str, str], str]
+"""The ARN of whoever signed a URL for a binding; RefusedError when nobody did."""
+_SPENDING = TypeAdapter(Spending)
+_STOP = TypeAdapter(Stop)
+
+
+class Action(StrEnum):
+    """What can be asked."""
+
+    STATUS = "status"
+    APPROVE = "approve"
+    RESUME = "resume"
+
+
+class Command(BaseModel):
+    """The event of an invocation by a person. ``signed_url`` is GetCallerIdentity, signed for this command."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    action: Action
+    signed_url: str = ""
+
+
+def run(command: Command, world: World, who: Caller, now: datetime) -> dict[str, Any]:
+    """The answer: budgets, stop and closed fleets, or ``{"refused": why}``."""
+    try:
+        budgets = service.standing(world, now)
+        if not budgets or world.budgets is None:
+            raise RefusedError(f"environment {world.environment} has no budgets, as deployed")
+        if world.memory is None:
+            return _answer(world, budgets, Record(), command)
+        record = world.memory.read()
+        stop = looked_at(record.stop, world.budgets.stop, is_used_up=budgets[0].is_used_up, now=now)
+        if command.action is Action.STATUS:
+            return _answer(world, budgets, Record(stop, record.closed), command)
+        principal = who(command.signed_url, binding(world.environment, command.action, BUDGET))
+        decide = approve if command.action is Action.APPROVE else resume
+        decided = decide(stop, principal, world.approvers, now)
+        return _answer(world, budgets, service.settle(world, record, decided, budgets[0]), command)
+    except RefusedError as error:
+        return {"refused": str(error)}
+    except ConflictError:
+        return {"refused": "it changed at this very moment; look at it and try again"}
+    except service.NotDoneError as error:
+        return {"refused": f"it is decided, and not done yet; it is tried again every hour: {error}"}
+
+
+def _answer(world: World, budgets: tuple[Spending, ...], record: Record, command: Command) -> dict[str, Any]:
+    if world.memory is None and command.action is not Action.STATUS:
+        raise RefusedError(f"the file of environment {world.environment} says stop: never, as deployed")
+    percents = [each.forecast_percent for each in budgets]
+    rows = [_SPENDING.dump_python(each, mode="json") for each in budgets]
+    return {
+        "budgets": [row | {"forecast_percent": percent} for row, percent in zip(rows, percents, strict=True)],
+        "stop": _STOP.dump_python(record.stop, mode="json") if record.stop else None,
+        "closed": list(record.closed),
+        "may_stop": sorted(world.places or {}),
+    }
