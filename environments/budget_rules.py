@@ -29,7 +29,7 @@ def _owners(environment: Environment, budgets: Budgets) -> Iterator[Diagnostic]:
                 f"budgets.owners.{owner}",
                 owner,
                 f"no fleet is owned by {owner}: AWS Budgets, which sees tags and not jobs, will count nothing for it",
-                f"use one of {', '.join(sorted(known))}, unless {owner} only submits jobs: the ledger's forecast counts those",
+                f"use one of {', '.join(sorted(known))}, unless {owner} only submits jobs: our forecast sees those",
             )
     together = sum(budgets.owners.values())
     if together > budgets.monthly_usd:

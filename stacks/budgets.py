@@ -1,4 +1,4 @@
-"""What a month may cost: AWS Budgets by environment and owner, and the function that forecasts, stops and tells of waste."""
+"""What a month may cost: AWS Budgets by environment and owner, and the function that forecasts, stops and tells."""
 
 from collections.abc import Sequence
 from typing import Final, cast
@@ -28,7 +28,7 @@ LOOK: Final = "lambdas.budgets.handler.lambda_handler"
 
 
 class BudgetsStack(Stack):
-    """Attributes: ``budgets``, ``look``, ``unhandled`` (looks that failed), ``memory`` (of the stop, if there is one)."""
+    """Attributes: ``budgets``, ``look``, ``unhandled`` (looks that failed), ``memory`` of the stop, if there is one."""
 
     def __init__(
         self,

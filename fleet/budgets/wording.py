@@ -25,9 +25,8 @@ def digest(environment: str, day: date, waste: Day) -> tuple[str, str]:
         lines.append(f"and {len(rest)} more with {_usd(sum(each.amount for each in rest))}")
     if waste.unpriced_node_hours:
         lines.append(f"{waste.unpriced_node_hours:,.1f} node-hours without a known price are in no dollar here.")
-    lines.append(
-        f"Prices: {told(waste.prices)}. Nodes and reservations only; more: fleet ledger {environment} --by job"
-    )
+    lines.append(f"Prices: {told(waste.prices)}. Nodes and reservations only.")
+    lines.append(f"More: fleet ledger {environment} --by job")
     return subject, "\n".join(lines)
 
 
@@ -85,8 +84,8 @@ def told(prices: Sequence[tuple[str, str]]) -> str:
 
 
 _MEANING = (
-    "A stop closes the queues of on-demand and Spot training fleets: running jobs end by themselves, their nodes go when "
-    "they are idle, waiting jobs wait. Reservations, Capacity Blocks and endpoints are not touched."
+    "A stop closes the queues of on-demand and Spot training fleets: running jobs end by themselves, their nodes go "
+    "when idle, waiting jobs wait. Reservations, Capacity Blocks and endpoints are not touched."
 )
 
 

@@ -1,1 +1,1 @@
-"""Budgets by the hour, and the waste of the day before: read from the ledger, told to people, acted on when they say."""
+"""Budgets by the hour, and the waste of the day before: read from the ledger, told to people, and acted on."""

@@ -1,4 +1,4 @@
-"""What people ask: where the budgets stand, to stop, to go on. Who decides is proved, and nobody is believed otherwise."""
+"""What people ask: where the budgets stand, to stop, to go on. Who decides has to prove who it is."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -39,19 +39,7 @@ class Command(BaseModel):
 def run(command: Command, world: World, who: Caller, now: datetime) -> dict[str, Any]:
     """The answer: budgets, stop and closed fleets, or ``{"refused": why}``."""
     try:
-        budgets = service.standing(world, now)
-        if not budgets or world.budgets is None:
-            raise RefusedError(f"environment {world.environment} has no budgets, as deployed")
-        if world.memory is None:
-            return _answer(world, budgets, Record(), command)
-        record = world.memory.read()
-        stop = looked_at(record.stop, world.budgets.stop, is_used_up=budgets[0].is_used_up, now=now)
-        if command.action is Action.STATUS:
-            return _answer(world, budgets, Record(stop, record.closed), command)
-        principal = who(command.signed_url, binding(world.environment, command.action, BUDGET))
-        decide = approve if command.action is Action.APPROVE else resume
-        decided = decide(stop, principal, world.approvers, now)
-        return _answer(world, budgets, service.settle(world, record, decided, budgets[0]), command)
+        return _done(command, world, who, now)
     except RefusedError as error:
         return {"refused": str(error)}
     except ConflictError:
@@ -60,9 +48,25 @@ def run(command: Command, world: World, who: Caller, now: datetime) -> dict[str,
         return {"refused": f"it is decided, and not done yet; it is tried again every hour: {error}"}
 
 
-def _answer(world: World, budgets: tuple[Spending, ...], record: Record, command: Command) -> dict[str, Any]:
-    if world.memory is None and command.action is not Action.STATUS:
-        raise RefusedError(f"the file of environment {world.environment} says stop: never, as deployed")
+def _done(command: Command, world: World, who: Caller, now: datetime) -> dict[str, Any]:
+    budgets = service.standing(world, now)
+    if not budgets or world.budgets is None:
+        raise RefusedError(f"environment {world.environment} has no budgets, as deployed")
+    if world.memory is None:
+        if command.action is not Action.STATUS:
+            raise RefusedError(f"nothing may be stopped in environment {world.environment}, as deployed")
+        return _answer(world, budgets, Record())
+    record = world.memory.read()
+    stop = looked_at(record.stop, world.budgets.stop, is_used_up=budgets[0].is_used_up, now=now)
+    if command.action is Action.STATUS:
+        return _answer(world, budgets, Record(stop, record.closed))
+    principal = who(command.signed_url, binding(world.environment, command.action, BUDGET))
+    decide = approve if command.action is Action.APPROVE else resume
+    decided = decide(stop, principal, world.approvers, now)
+    return _answer(world, budgets, service.settle(world, record, decided, budgets[0]))
+
+
+def _answer(world: World, budgets: tuple[Spending, ...], record: Record) -> dict[str, Any]:
     percents = [each.forecast_percent for each in budgets]
     rows = [_SPENDING.dump_python(each, mode="json") for each in budgets]
     return {

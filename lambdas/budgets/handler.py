@@ -47,7 +47,7 @@ def _look(now: datetime) -> dict[str, Any]:
     if look.worst_percent is not None:
         emit(BUDGET_FORECAST_PERCENT, look.worst_percent, _settings().environment)
     stop = look.record.stop
-    answer = {
+    answer: dict[str, Any] = {
         "forecast_percent": look.worst_percent,
         "standing": stop.standing if stop else None,
         "closed": list(look.record.closed),

@@ -215,7 +215,8 @@ def test_every_runbook_belongs_to_an_alarm() -> None:
         for alarm in (
             *fleet_alarms(fleet),
             *endpoint_alarms(fleet, EndpointNames("app/x/1", "targetgroup/x/1")),
-            *platform_alarms("prod", has_block_engine=True, has_pools=True),
+            *platform_alarms("prod", has_block_engine=True, forecast_percent=105),
+            *precompile_alarms("prod", "arn"),
         )
         if alarm.notifies
     }
@@ -311,7 +312,7 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
     # A fleet on demand that trains: 15 metric alarms over 19 metrics, and the composite: $2.40. A reservation adds
     # ReservationUnused (1 metric): $2.50. A block adds two endings (2 each): $2.90. An endpoint has no JobHang (2) and
     # Straggler (2), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its balancer: $2.70. The platform: the
-    # pager's queue, 3 for each of the engine, the watch and the ledger, 2 + 1 for the precompile pipeline, 2 for prices.
+    # pager's queue, 3 for each of the engine, the watch and the ledger, 2 + 1 for the precompile pipeline, 2 prices.
     assert cents == {"trn1-pretrain": 250, "trn2-frontier": 290, "inf2-chat": 270, "platform": 150}
 
 

@@ -57,6 +57,13 @@ class Batch:
             made.properties["ServiceRole"] = request["serviceRole"]
         return {"computeEnvironmentName": _name(made), "computeEnvironmentArn": made.physical_id}
 
+    def update_queue(self, region: str, request: Mapping[str, Any]) -> Entry:
+        """UpdateJobQueue: the state, and nothing else of it."""
+        made = self.find(region, QUEUE, str(request.get("jobQueue", "")))
+        if "state" in request:
+            made.properties["State"] = request["state"]
+        return {"jobQueueName": _name(made), "jobQueueArn": made.physical_id}
+
     def find(self, region: str, type_name: str, name: str) -> Resource:
         """A compute environment or a queue, by its name or ARN.
 
@@ -73,6 +80,72 @@ class Batch:
         made = self.find(region, ENVIRONMENT, name)
         made.attributes.update(Status=status, StatusReason=reason)
         return _entry(made)
+
+    def plant_jobs(self, region: str, queue: str, jobs: list[Entry]) -> None:
+        """Give a queue these jobs and no others; each has jobId, jobName and status, perhaps statusReason."""
+        arn = self.find(region, QUEUE, queue).physical_id
+        self._jobs = {job_id: held for job_id, held in self._jobs.items() if held[0] != arn}
+        for job in jobs:
+            self._add(arn, job)
+
+    def _add(self, queue_arn: str, job: Entry) -> Entry:
+        job_arn = f"{queue_arn.rpartition(':')[0]}:job/{job['jobId']}"
+        added = {"createdAt": round(self.clock.now() * 1000), **job, "jobArn": job_arn}
+        self._jobs[job["jobId"]] = (queue_arn, added)
+        return added
+
+    def submit_job(self, region: str, request: Mapping[str, Any]) -> Entry:
+        """SubmitJob: the job waits for a node, and goes on waiting.
+
+        Raises:
+            AwsError: there is no such queue, or it is disabled.
+        """
+        queue = self.find(region, QUEUE, str(request.get("jobQueue", "")))
+        arn = queue.physical_id
+        if queue.properties.get("State") == "DISABLED":
+            raise AwsError("ClientException", f"JobQueue {arn} is DISABLED: it takes no job")
+        asked = {name: request.get(name, "") for name in ("jobName", "jobDefinition")}
+        kept = {name: request[name] for name in _KEPT if name in request}
+        if nodes := request.get("nodeOverrides"):
+            kept["nodeProperties"] = {"numNodes": nodes.get("numNodes", 1), "mainNode": 0, "nodeRangeProperties": []}
+        job = self._add(arn, {"jobId": str(uuid.uuid4()), **asked, **kept, "status": "RUNNABLE"})
+        return {name: job[name] for name in ("jobArn", "jobName", "jobId")}
+
+    def list_jobs(self, region: str, request: Mapping[str, Any]) -> Entry:
+        """ListJobs of one queue: by name in whatever state, else by status; without one, those that run.
+
+        Raises:
+            AwsError: another filter than JOB_NAME, which nobody needed so far.
+        """
+        arn = self.find(region, QUEUE, str(request.get("jobQueue", ""))).physical_id
+        here = [job for of, job in self._jobs.values() if of == arn]
+        if filters := request.get("filters"):
+            if filters[0]["name"] != "JOB_NAME":
+                raise AwsError("ClientException", f"the embedded AWS does not filter jobs by {filters[0]['name']}")
+            wanted = [value.lower() for value in filters[0]["values"]]
+            found = [job for job in here if any(_is_named(job["jobName"].lower(), value) for value in wanted)]
+        else:
+            found = [job for job in here if job["status"] == request.get("jobStatus", "RUNNING")]
+        entries, more = json_page(found, request)
+        return {"jobSummaryList": entries, **more}
+
+    def describe_jobs(self, request: Mapping[str, Any]) -> Entry:
+        """DescribeJobs."""
+        asked = [self._jobs[each] for each in request.get("jobs", []) if each in self._jobs]
+        return {"jobs": [{**job, "jobQueue": arn} for arn, job in asked]}
+
+    def terminate_job(self, request: Mapping[str, Any]) -> Entry:
+        """TerminateJob: the job fails, for the given reason; one that has ended stays as it is."""
+        held = self._jobs.get(str(request.get("jobId", "")))
+        if held is None:
+            raise AwsError("ClientException", f"Job {request.get('jobId')} does not exist")
+        if held[1]["status"] not in _ENDED:
+            held[1].update(status="FAILED", statusReason=request.get("reason", ""))
+        return {}
+
+
+def _is_named(name: str, wanted: str) -> bool:
+    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
 
 
 def _name(made: Resource) -> str:

@@ -24,7 +24,7 @@ def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
     AlarmGroup(
         stack,
         "fleet",
-        specs=(*fleet_alarms(settings), *platform_alarms("prod", has_block_engine=True, has_pools=True)),
+        specs=(*fleet_alarms(settings), *platform_alarms("prod", has_block_engine=True, forecast_percent=105)),
         topics=topics,
         past_the_pager=sns.Topic(stack, "past"),
         runbooks_url="docs/runbooks",

@@ -13,31 +13,37 @@ ALARM, OK = State.ALARM, State.OK
 SILENCE: Minute = {}
 LEDGER = {"LedgerProblems", "LedgerSilent", "LedgerUnhandled"}
 WATCH = {"CapacityWatchProblems", "CapacityWatchSilent", "CapacityWatchUnhandled"}
-ROLLOUT = {"RolloutUnhandled", "RolloutNotDone", "RolloutInProgress"}
+BUDGETS = {"BudgetForecast", "BudgetsUnhandled"}
+PRICES = {"PriceRefreshProblems", "PriceRefreshUnhandled"}
 ENGINE = {"CapacityBlockEngineProblems", "CapacityBlockEngineSilent", "CapacityBlockEngineUnhandled"}
 
 POOLS = {"PoolControllerProblems", "PoolControllerSilent", "PoolControllerUnhandled"}
 
 
 def alarm(key: str) -> AlarmSpec:
-    (found,) = (spec for spec in platform_alarms("prod", has_block_engine=True, has_pools=True) if spec.key == key)
+    (found,) = (
+        spec for spec in platform_alarms("prod", has_block_engine=True, forecast_percent=105) if spec.key == key
+    )
     return found
 
 
 def test_the_engine_is_watched_where_there_is_one() -> None:
-    without = platform_alarms("prod", has_block_engine=False, has_endpoints=False)
-    assert {spec.key for spec in without} == {"PagerUndelivered"} | WATCH
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True)} == {
-        "PagerUndelivered"
-    } | WATCH | ENGINE | ROLLOUT
+    always = {"PagerUndelivered"} | WATCH | PRICES | LEDGER | BUDGETS
+    without = platform_alarms("prod", has_block_engine=False, forecast_percent=105)
+    assert {spec.key for spec in without} == always
+    assert {
+        spec.key for spec in platform_alarms("prod", has_block_engine=True, forecast_percent=105)
+    } == always | ENGINE
 
 
 def test_the_pager_knows_every_platform_alarm_by_its_key() -> None:
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True, has_pools=True)} == KEYS
+    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True, forecast_percent=105)} == KEYS
 
 
 def test_their_subject_is_the_platform_and_their_keys_are_no_fleets() -> None:
-    assert {spec.subject for spec in platform_alarms("prod", has_block_engine=True, has_pools=True)} == {"platform"}
+    assert {spec.subject for spec in platform_alarms("prod", has_block_engine=True, forecast_percent=105)} == {
+        "platform"
+    }
     assert not KEYS & {spec.key for spec in fleet_alarms(settings())}
 
 
@@ -80,7 +86,7 @@ def test_a_letter_that_lies_in_the_queue_stays_an_alarm_when_the_queue_is_report
 
 def test_undelivered_pages_page_and_go_past_the_pager_too() -> None:
     special = [
-        spec.key for spec in platform_alarms("prod", has_block_engine=True, has_pools=True) if spec.past_the_pager
+        spec.key for spec in platform_alarms("prod", has_block_engine=True, forecast_percent=105) if spec.past_the_pager
     ]
 
     assert special == ["PagerUndelivered"]
@@ -123,10 +129,23 @@ def test_a_rollout_that_does_not_end_well_is_a_ticket_and_one_that_nobody_drives
     assert alarm("RolloutUnhandled").severity is Severity.PAGE
 
 
-def test_others_can_wait_for_the_end_of_a_rollout() -> None:
-    spec = alarm("RolloutInProgress")
+def test_three_hours_in_a_row_with_something_that_is_not_booked_are_a_ticket() -> None:
+    spec = alarm("LedgerProblems")
+    assert last_state(spec, *[(1, {"LedgerProblems": 1}), (59, {})] * 2) is OK
+    assert last_state(spec, *[(1, {"LedgerProblems": 1}), (59, {})] * 2, (1, {"LedgerProblems": 1})) is ALARM
 
-    assert not spec.notifies
-    # A look every other minute is enough to keep it on.
-    assert last_state(spec, (1, {"RolloutsInProgress": 1}), (1, SILENCE)) is ALARM
-    assert last_state(spec, (1, {"RolloutsInProgress": 1}), (8, SILENCE)) is OK
+
+def test_a_forecast_above_the_threshold_is_a_ticket_until_the_next_one_is_not() -> None:
+    spec = alarm("BudgetForecast")
+    hour: list[Minute] = [SILENCE] * 59
+
+    assert last_state(spec, (1, {"BudgetForecastPercent": 105})) is OK
+    assert states(spec, [{"BudgetForecastPercent": 106}, *hour], before=OK) == [ALARM] * 60
+    assert (
+        last_state(spec, (1, {"BudgetForecastPercent": 106}), (59, SILENCE), (1, {"BudgetForecastPercent": 99})) is OK
+    )
+
+
+def test_without_budgets_nothing_is_forecast() -> None:
+    keys = {spec.key for spec in platform_alarms("prod", has_block_engine=False)}
+    assert BUDGETS & keys == {"BudgetsUnhandled"}

@@ -1,0 +1,106 @@
+"""The ledger, the queues and the people of a budget, in memory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+
+from fleet.budgets.budget import Budgets, StopMode
+from fleet.ledger import Line
+from lambdas.budgets.ports import ConflictError, Place, Record, World
+
+NOW = datetime(2026, 11, 20, 12, 35, tzinfo=UTC)
+ADA = "arn:aws:iam::111122223333:role/ada"
+
+
+@dataclass
+class MemoryBooks:
+    """Days as they are put in."""
+
+    days: dict[date, Sequence[Line]] = field(default_factory=dict)
+
+    def of(self, day: date) -> Sequence[Line] | None:
+        return self.days.get(day)
+
+
+@dataclass
+class MemoryRecord:
+    """One record; it conflicts as often as it is told."""
+
+    record: Record = field(default_factory=Record)
+    conflicts: int = 0
+
+    def read(self) -> Record:
+        return self.record
+
+    def write(self, record: Record) -> Record:
+        if self.conflicts or record.version != self.record.version:
+            self.conflicts -= 1
+            raise ConflictError
+        self.record = replace(record, version=record.version + 1)
+        return self.record
+
+
+@dataclass
+class MemoryQueues:
+    """Queues by ARN, open or not; those in ``broken`` fail."""
+
+    is_open: dict[str, bool] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    done: list[str] = field(default_factory=list)
+
+    def open_among(self, places: Mapping[str, Place]) -> frozenset[str]:
+        return frozenset(fleet for fleet, place in places.items() if self.is_open[place.queue])
+
+    def close(self, place: Place) -> None:
+        self._turn(place, to=False)
+
+    def open(self, place: Place) -> None:
+        self._turn(place, to=True)
+
+    def _turn(self, place: Place, *, to: bool) -> None:
+        if place.queue in self.broken:
+            raise OSError(f"{place.queue} does not answer")
+        self.is_open[place.queue] = to
+        self.done.append(f"{'open' if to else 'close'} {place.queue}")
+
+
+@dataclass
+class Told:
+    """Notices by key, once each, as the pager delivers them."""
+
+    notices: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def tell(self, key: str, subject: str, body: str) -> None:
+        self.notices.setdefault(key, (subject, body))
+
+    @property
+    def subjects(self) -> list[str]:
+        return [subject for subject, _ in self.notices.values()]
+
+
+@dataclass
+class Desk:
+    """All of it, and the world made of it; two fleets that may be stopped."""
+
+    stop: StopMode = StopMode.ASK
+    usd: float = 1000.0
+    owners: Mapping[str, float] = field(default_factory=dict)
+    books: MemoryBooks = field(default_factory=MemoryBooks)
+    memory: MemoryRecord = field(default_factory=MemoryRecord)
+    queues: MemoryQueues = field(default_factory=lambda: MemoryQueues({"q-small": True, "q-spot": True}))
+    people: Told = field(default_factory=Told)
+
+    @property
+    def world(self) -> World:
+        places = {name: Place(queue=f"q-{name}", compute_environment=f"c-{name}") for name in ("small", "spot")}
+        has_stop = self.stop is not StopMode.NEVER
+        return World(
+            environment="dev",
+            books=self.books,
+            people=self.people,
+            queues=self.queues,
+            budgets=Budgets(self.usd, self.owners, stop=self.stop),
+            memory=self.memory if has_stop else None,
+            places=places if has_stop else {},
+            approvers=(ADA,),
+        )
