@@ -26,6 +26,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "artifact": model.CompiledModel,
     "paging": model.Paging,
     "monitoring": model.Monitoring,
+    "budgets": model.Budgets,
     "prometheus": model.Prometheus,
     "gate": model.Gate,
     "pool": model.Pool,

@@ -76,9 +76,8 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
 def _lacks(row: Mapping[str, Any]) -> list[str]:
     lacks = []
     if row["days_missing"]:
-        lacks.append(
-            f"at least, for {len(row['days_missing'])} days have no ledger, the first {row['days_missing'][0]}"
-        )
+        days = row["days_missing"]
+        lacks.append(f"at least, for {len(days)} days have no ledger, the first of them {days[0]}")
     if row["unpriced_node_hours"]:
         lacks.append(f"at least, for {row['unpriced_node_hours']:,.1f} node-hours have no known price")
     return lacks

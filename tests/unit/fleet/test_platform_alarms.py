@@ -1,5 +1,7 @@
 """The alarms about the platform's own machinery."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from fleet import naming, operations_metrics
@@ -20,30 +22,27 @@ ENGINE = {"CapacityBlockEngineProblems", "CapacityBlockEngineSilent", "CapacityB
 POOLS = {"PoolControllerProblems", "PoolControllerSilent", "PoolControllerUnhandled"}
 
 
+def platform(*, has_block_engine: bool = True, forecast_percent: float | None = 105) -> Sequence[AlarmSpec]:
+    return platform_alarms("prod", has_block_engine=has_block_engine, forecast_percent=forecast_percent)
+
+
 def alarm(key: str) -> AlarmSpec:
-    (found,) = (
-        spec for spec in platform_alarms("prod", has_block_engine=True, forecast_percent=105) if spec.key == key
-    )
+    (found,) = (spec for spec in platform() if spec.key == key)
     return found
 
 
 def test_the_engine_is_watched_where_there_is_one() -> None:
     always = {"PagerUndelivered"} | WATCH | PRICES | LEDGER | BUDGETS
-    without = platform_alarms("prod", has_block_engine=False, forecast_percent=105)
-    assert {spec.key for spec in without} == always
-    assert {
-        spec.key for spec in platform_alarms("prod", has_block_engine=True, forecast_percent=105)
-    } == always | ENGINE
+    assert {spec.key for spec in platform(has_block_engine=False)} == always
+    assert {spec.key for spec in platform()} == always | ENGINE
 
 
 def test_the_pager_knows_every_platform_alarm_by_its_key() -> None:
-    assert {spec.key for spec in platform_alarms("prod", has_block_engine=True, forecast_percent=105)} == KEYS
+    assert {spec.key for spec in platform()} == KEYS
 
 
 def test_their_subject_is_the_platform_and_their_keys_are_no_fleets() -> None:
-    assert {spec.subject for spec in platform_alarms("prod", has_block_engine=True, forecast_percent=105)} == {
-        "platform"
-    }
+    assert {spec.subject for spec in platform()} == {"platform"}
     assert not KEYS & {spec.key for spec in fleet_alarms(settings())}
 
 
@@ -85,9 +84,7 @@ def test_a_letter_that_lies_in_the_queue_stays_an_alarm_when_the_queue_is_report
 
 
 def test_undelivered_pages_page_and_go_past_the_pager_too() -> None:
-    special = [
-        spec.key for spec in platform_alarms("prod", has_block_engine=True, forecast_percent=105) if spec.past_the_pager
-    ]
+    special = [spec.key for spec in platform() if spec.past_the_pager]
 
     assert special == ["PagerUndelivered"]
     assert alarm("PagerUndelivered").severity is Severity.PAGE
@@ -147,5 +144,5 @@ def test_a_forecast_above_the_threshold_is_a_ticket_until_the_next_one_is_not() 
 
 
 def test_without_budgets_nothing_is_forecast() -> None:
-    keys = {spec.key for spec in platform_alarms("prod", has_block_engine=False)}
+    keys = {spec.key for spec in platform(forecast_percent=None)}
     assert BUDGETS & keys == {"BudgetsUnhandled"}
