@@ -11,6 +11,7 @@ from rich.table import Table
 from cli.answers import CONSOLE
 from cli.budget import desk
 from cli.jobs.answers import Name, answering
+from fleet.prices.wording import amount
 
 app = typer.Typer(help="Budgets: status, approve a stop, resume.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -66,7 +67,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
         percent = row["forecast_percent"]
         table.add_row(
             escape(row["owner"] or "all"),
-            *(_usd(row[name]) for name in ("budget_usd", "spent_usd", "rate_usd_per_hour", "forecast_usd")),
+            *(amount(row[name]) for name in ("budget_usd", "spent_usd", "rate_usd_per_hour", "forecast_usd")),
             "-" if percent is None else f"{percent:.0f} %",
             escape(" ".join(f"[{prices.index(tuple(price)) + 1}]" for price in row["prices"])) or "-",
         )
@@ -91,7 +92,3 @@ def _stop(content: Mapping[str, Any]) -> str:
     since = f" since {stop['since']}{who}" if stop["since"] else ""
     closed = f"; closed: {', '.join(content['closed'])}" if content["closed"] else ""
     return f"Stop of {stop['month']}: {stop['standing']}{since}{closed}. It could close: {fleets}."
-
-
-def _usd(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.2f}"

@@ -7,6 +7,7 @@ from fleet.budgets.spending import Spending
 from fleet.budgets.stop import Standing, Stop
 from fleet.budgets.waste import Day, Waste
 from fleet.ledger.amounts import PER_USD
+from fleet.prices.wording import amount
 
 # Slack takes 3,000 characters of a section; what is left out is added up.
 _ROWS = 12
@@ -17,7 +18,7 @@ def digest(environment: str, day: date, waste: Day) -> tuple[str, str]:
     """The subject and the text of the daily digest."""
     share = f" of {_usd(waste.paid)} ({100 * waste.amount / waste.paid:.0f} %)" if waste.paid else ""
     subject = f"{environment}: {_usd(waste.amount)}{share} wasted on {day}"
-    kinds = ", ".join(f"{kind} {_usd(amount)}" for kind, amount in waste.by_kind().items())
+    kinds = ", ".join(f"{kind} {_usd(lost)}" for kind, lost in waste.by_kind().items())
     lines = [f"By kind: {kinds}." if kinds else "Nothing was wasted that the ledger knows of."]
     lines += [f"{place}. {_row(each)}" for place, each in enumerate(waste.wastes[:_ROWS], start=1)]
     rest = waste.wastes[_ROWS:]
@@ -63,11 +64,10 @@ def opened(environment: str, stop: Stop, fleets: Sequence[str]) -> tuple[str, st
 def progress(spent: Spending) -> str:
     """Where a budget stands."""
     whose = f"owner {spent.owner}" if spent.owner else "all owners"
-    text = f"{whose}: {spent.spent_usd:,.2f} of {spent.budget_usd:,.2f} USD spent this month"
-    if spent.forecast_usd is not None and spent.rate_usd_per_hour is not None:
-        text += (
-            f", {spent.forecast_usd:,.2f} ({spent.forecast_percent:.0f} %) at {spent.rate_usd_per_hour:,.2f} an hour"
-        )
+    text = f"{whose}: {amount(spent.spent_usd)} of {amount(spent.budget_usd)} USD spent this month"
+    if spent.forecast_percent is not None:
+        text += f", {amount(spent.forecast_usd)} ({spent.forecast_percent:.0f} %) by its end"
+        text += f" at {amount(spent.rate_usd_per_hour)} an hour"
     else:
         text += ", the present rate is not known"
     text += f"; prices: {told(spent.prices)}"
@@ -90,7 +90,7 @@ _MEANING = (
 
 
 def _row(waste: Waste) -> str:
-    kinds = ", ".join(f"{kind} {_usd(amount)}" for kind, amount in waste.amounts.items())
+    kinds = ", ".join(f"{kind} {_usd(lost)}" for kind, lost in waste.amounts.items())
     return f"{_usd(waste.amount)}: {_short(waste.owner)}, {_short(waste.job or 'no job')} on {waste.fleet}: {kinds}"
 
 
@@ -98,5 +98,5 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-def _usd(amount: int) -> str:
-    return f"{amount / PER_USD:,.2f} USD"
+def _usd(lost: int) -> str:
+    return f"{amount(lost / PER_USD)} USD"

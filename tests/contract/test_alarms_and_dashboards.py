@@ -293,12 +293,11 @@ def test_the_operator_sees_alarms_first() -> None:
     first, second, *_ = dashboards(watched("prod"))["operator"]["widgets"]
 
     assert (first["type"], second["type"]) == ("alarm", "alarm")
-    # A fleet that trains has six pages, an endpoint three for its nodes and three of its balancer; undelivered pages,
-    # and rollouts that nobody drives.
-    assert len(first["properties"]["alarms"]) == 6 + 6 + (3 + 3) + 1 + 1
-    # Nodes: 5 for a fleet that trains, 6 for an endpoint. Capacity: 2 for a reservation, 4 for a block, 1 on demand.
-    # The engine and the watch: 3 each. Rollouts that did not end well.
-    assert len(second["properties"]["alarms"]) == (5 + 2) + (5 + 4) + (6 + 1) + 2 * 3 + 1
+    # A fleet that trains has six pages, an endpoint three for its nodes and three of its balancer; undelivered pages.
+    assert len(first["properties"]["alarms"]) == 6 + 6 + (3 + 3) + 1
+    # Nodes: 6 for a fleet that trains, 8 for an endpoint. Capacity: 3 for a reservation, 5 for a block, 2 on demand.
+    # The engine, the watch and the ledger: 3 each. The precompile pipeline, the prices and the budgets: 2 each.
+    assert len(second["properties"]["alarms"]) == (6 + 3) + (6 + 5) + (8 + 2) + 3 * 3 + 3 * 2
 
 
 def test_what_the_alarms_of_production_cost_a_month() -> None:
@@ -312,8 +311,9 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
     # A fleet on demand that trains: 15 metric alarms over 19 metrics, and the composite: $2.40. A reservation adds
     # ReservationUnused (1 metric): $2.50. A block adds two endings (2 each): $2.90. An endpoint has no JobHang (2) and
     # Straggler (2), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its balancer: $2.70. The platform: the
-    # pager's queue, 3 for each of the engine, the watch and the ledger, 2 + 1 for the precompile pipeline, 2 prices.
-    assert cents == {"trn1-pretrain": 250, "trn2-frontier": 290, "inf2-chat": 270, "platform": 150}
+    # pager's queue, 3 for each of the engine, the watch and the ledger, 2 + 1 for the precompile pipeline, 2 prices,
+    # 2 budgets.
+    assert cents == {"trn1-pretrain": 250, "trn2-frontier": 290, "inf2-chat": 270, "platform": 170}
 
 
 def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:

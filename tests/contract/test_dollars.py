@@ -22,6 +22,7 @@ WRITER = "fleet/prices/wording.py"
 # These write bare figures (``amount``, or ``dollars`` of the command line) beside their basis. Whoever joins this list
 # shows, in a test of this file or of its own room, that kind and date stand there too.
 BESIDE_THEIR_BASIS = {
+    "cli/budget/command.py": "tests/unit/cli/test_budget.py",
     "cli/capacity.py": "tests/unit/cli/test_capacity.py",
     "cli/jobs/plan_text.py": "tests/unit/cli/test_jobs_submit.py",
     "cli/jobs/show.py": "tests/unit/cli/test_jobs_running.py",
@@ -30,6 +31,7 @@ BESIDE_THEIR_BASIS = {
     "cli/plan/figures.py": "tests/contract/test_dollars.py",
     "cli/plan/size_answer.py": "tests/contract/test_dollars.py",
     "cli/prices/command.py": "tests/unit/local/emulator/test_prices.py",
+    "fleet/budgets/wording.py": "tests/unit/fleet/budgets/test_waste.py",
     "lambdas/capacity_blocks/reports.py": "tests/unit/lambdas/capacity_blocks/test_tickets_and_usage.py",
     "lambdas/pager/capacity.py": "tests/unit/lambdas/pager/test_capacity_pages.py",
     "lambdas/pager/page.py": "tests/unit/lambdas/pager/test_page.py",
@@ -37,6 +39,7 @@ BESIDE_THEIR_BASIS = {
 # A mistake that is refused says which figures were typed, a threshold is nobody's price, and a diagnostic or a problem
 # of the price table says kind and date itself.
 REFUSALS = {
+    "environments/budget_rules.py",
     "fleet/alarms/utilization.py",
     "fleet/planning/breakeven.py",
     "fleet/preflight/prices.py",

@@ -130,3 +130,26 @@ def _event(logical_id: str, status: str, reason: str) -> dict[str, Any]:
         "ResourceStatus": status,
         "ResourceStatusReason": reason,
     }
+
+
+def test_a_tag_that_costs_do_not_go_by_is_told_where_there_are_budgets(doctor: Doctor) -> None:
+    doctor.file["budgets"] = {"monthly_usd": 1000}
+    tags = [{"TagKey": "environment", "Type": "UserDefined", "Status": "Active"}]
+    doctor.answers["ce:ListCostAllocationTags"] = {"CostAllocationTags": tags}
+    (found,) = doctor.findings()
+    assert (found["code"], found["value"], found["severity"]) == ("cost-tag-inactive", "owner", "warning")
+    assert "has not been seen on anything billed yet" in found["message"]
+
+    tags.append({"TagKey": "owner", "Type": "UserDefined", "Status": "Inactive"})
+    (found,) = doctor.findings()
+    assert "is inactive" in found["message"]
+
+    tags[1]["Status"] = "Active"
+    assert doctor.findings() == []
+
+
+def test_only_the_account_that_pays_may_list_the_tags(doctor: Doctor) -> None:
+    doctor.file["budgets"] = {"monthly_usd": 1000}
+    doctor.answers["ce:ListCostAllocationTags"] = refusal("AccessDeniedException")
+    (found,) = doctor.findings()
+    assert "ce:ListCostAllocationTags" in found["message"]

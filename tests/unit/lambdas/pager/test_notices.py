@@ -59,3 +59,20 @@ def test_a_long_body_is_cut_where_slack_would_refuse_it(pager: Pager) -> None:
     service.tell(notice, settings.load(ENVIRON), pager.world())
     blocks = pager.inbox.slack[0]["blocks"]
     assert [len(block["text"]["text"]) for block in blocks] == [150, 2900]
+
+
+LETTER = "AWS Budget Notification November 20, 2026\nAWS Account 111122223333\n\nDear AWS Customer,\n\n..."
+
+
+def test_a_letter_of_aws_budgets_is_a_ticket_and_no_alarm(pager: Pager) -> None:
+    for _ in range(2):
+        handler.lambda_handler(sns_event(LETTER, "neuron-fleet-prod-ticket"), LambdaContext())
+
+    (message,) = pager.inbox.slack
+    assert message["text"] == "AWS Budget Notification November 20, 2026"
+    assert pager.inbox.pagerduty == []
+
+
+def test_a_letter_on_the_topic_that_wakes_is_not_understood(pager: Pager) -> None:
+    with pytest.raises(DeliveryError, match="neither an alarm transition nor a notice"):
+        handler.lambda_handler(sns_event(LETTER, "neuron-fleet-prod-page"), LambdaContext())
