@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from environments import markets, model, paging
+from environments import budgets, markets, model
 from fleet.diagnostics import Diagnostic, refuse
 from fleet.fleet_spec import MarketKind, Purpose
 
@@ -26,7 +26,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "artifact": model.CompiledModel,
     "paging": model.Paging,
     "monitoring": model.Monitoring,
-    "budgets": model.Budgets,
+    "budgets": budgets.Budgets,
     "prometheus": model.Prometheus,
     "gate": model.Gate,
     "pool": model.Pool,

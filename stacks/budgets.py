@@ -10,6 +10,8 @@ from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.model import Environment
@@ -17,10 +19,8 @@ from fleet import naming
 from fleet.alarms.operations import BUDGETS
 from fleet.ledger.columns import LEDGER
 from stacks.constructs.duckdb_layer import duckdb_layer
-from stacks.constructs.event_stream import acknowledge_objects
 from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.python_function import PythonFunction
-from stacks.ledger import LedgerStack
 from stacks.observability import ObservabilityStack
 from stacks.training import TrainingStack
 
@@ -38,14 +38,14 @@ class BudgetsStack(Stack):
         environment: Environment,
         observability: ObservabilityStack,
         training: TrainingStack,
-        ledger: LedgerStack,
     ) -> None:
         """Tell of waste every day; where the file has budgets, watch them, and stop what it lets be stopped."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
         # An exported value cannot go away while it is in use: a fleet could never be taken out of the file.
         CrossStackReferences.of(self).consume(ReferenceStrength.WEAK)
         self._environment, self._observability = environment, observability
-        self._training, self._ledger = training, ledger
+        self._training = training
+        self._ledger = self._ledger_bucket()
         self.budgets = self._budgets()
         self.unhandled = dead_letter_queue(
             self, "Unhandled", queue_name=naming.dead_letter_queue(environment.name, BUDGETS)
@@ -113,7 +113,7 @@ class BudgetsStack(Stack):
             layers=duckdb_layer(self),
             environment={
                 "ENVIRONMENT": environment.name,
-                "BUCKET": self._ledger.bucket.bucket_name,
+                "BUCKET": self._ledger.bucket_name,
                 "TICKET_TOPIC": self._observability.ticket_topic.topic_arn,
                 "STS_HOST": f"sts.{self.region}.{self.url_suffix}",
                 "BUDGETS": self.to_json_string(self._told()),
@@ -140,12 +140,24 @@ class BudgetsStack(Stack):
             "stop": named.stop.value,
         }
 
+    def _ledger_bucket(self) -> s3.IBucket:
+        # By its parameter, as the command line finds it: CloudFormation makes the name up.
+        parameter = naming.ledger_bucket_parameter(self._environment.name)
+        name = ssm.StringParameter.value_for_string_parameter(self, parameter)
+        return s3.Bucket.from_bucket_name(self, "Ledger", name)
+
     def _allow_telling(self, role: iam.Role) -> None:
-        bucket, days = self._ledger.bucket, f"{LEDGER}/environment={self._environment.name}/*"
+        bucket, days = self._ledger, f"{LEDGER}/environment={self._environment.name}/*"
         # Without it S3 answers that a day without a ledger is forbidden, and not that there is none.
         _allow(role, "s3:ListBucket", on=[bucket.bucket_arn])
         _allow(role, "s3:GetObject", on=[bucket.arn_for_objects(days)])
-        acknowledge_objects(role, bucket, days, "one object for each day, of this environment only")
+        named = self.resolve(bucket.bucket_name)["Ref"]
+        Validations.of(role).acknowledge(
+            Acknowledgment(
+                id=f"AwsSolutions-IAM5[Resource::arn:aws:s3:::<{named}>/{days}]",
+                reason="one object for each day, of this environment only",
+            )
+        )
         _allow(role, "sns:Publish", on=[self._observability.ticket_topic.topic_arn])
         _allow(role, "kms:Decrypt", "kms:GenerateDataKey", on=[self._observability.topic_key.key_arn])
 

@@ -96,7 +96,8 @@ class Platform(cdk.Stage):
             environment=environment,
             observability=self.observability,
             training=self.training,
-            ledger=self.ledger,
         )
+        # Whose bucket it finds by its parameter.
+        self.budgets.add_stack_dependency(self.ledger)
         # Last, so that they are deployed after every stack above.
         self.reservations = reserve(self, environment=environment, capacity=self.capacity)

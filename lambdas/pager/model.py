@@ -88,7 +88,7 @@ class SnsMessage(_In):
         first_line = self.message.lstrip().partition("\n")[0]
         if self.severity is not Severity.TICKET or _BUDGETS not in f"{self.subject}\n{first_line}":
             return None
-        subject = self.subject or first_line
+        subject = self.subject if _BUDGETS in self.subject else first_line
         return Notice(key=f"aws-budgets:{self.message_id or subject}", subject=subject, body=self.message)
 
 

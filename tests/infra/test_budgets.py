@@ -39,7 +39,7 @@ def has(found: list[tuple[Any, str, Any]], wanted: list[tuple[Any, str]]) -> Non
 TELLING = [
     (["logs:CreateLogStream", "logs:PutLogEvents"], "LookLogs"),
     ("sqs:SendMessage", "Unhandled"),
-    ("s3:ListBucket", "Bucket"),
+    ("s3:ListBucket", "ledgerbucket"),
     ("s3:GetObject", "/ledger/environment=ENV/*"),
     ("sns:Publish", "Tickets"),
     (["kms:Decrypt", "kms:GenerateDataKey"], "TopicKey"),

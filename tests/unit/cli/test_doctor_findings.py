@@ -150,6 +150,6 @@ def test_a_tag_that_costs_do_not_go_by_is_told_where_there_are_budgets(doctor: D
 
 def test_only_the_account_that_pays_may_list_the_tags(doctor: Doctor) -> None:
     doctor.file["budgets"] = {"monthly_usd": 1000}
-    doctor.answers["ce:ListCostAllocationTags"] = refusal("AccessDeniedException")
+    doctor.answers["ce:ListCostAllocationTags"] = refusal("AccessDeniedException", "ce:ListCostAllocationTags")
     (found,) = doctor.findings()
     assert "ce:ListCostAllocationTags" in found["message"]
