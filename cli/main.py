@@ -7,7 +7,7 @@ from cli.budget.command import app as budget
 from cli.cache.command import app as cache
 from cli.doctor.command import doctor
 from cli.jobs.command import app as jobs
-from cli.page.command import app as page
+from cli.replay.command import replay_scenarios
 
 app = typer.Typer(
     name="fleet",
@@ -23,7 +23,6 @@ app.add_typer(capacity.app, name="capacity")
 app.add_typer(plan.app, name="plan")
 app.add_typer(jobs, name="jobs")
 app.add_typer(cache, name="cache")
-app.add_typer(prices, name="prices")
-app.add_typer(budget, name="budget")
+app.command(name="replay")(replay_scenarios)
 app.add_typer(local.app, name="local")
 app.add_typer(dashboards.app, name="dashboards")

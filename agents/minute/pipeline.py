@@ -3,6 +3,7 @@
 The same pipeline runs on the node, in the simulation and behind ``fleet-agent inspect``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -52,9 +53,14 @@ class Pipeline:
         rate_seconds: float | None = None,
         memory: Memory | None = None,
         errors: ecc.EccWatch | None = None,
+        read: Callable[[bytes], Report] = parse,
     ) -> None:
-        """Rates of sections shorter than half of ``rate_seconds`` (default: the period) are discarded."""
+        """Rates of sections shorter than half of ``rate_seconds`` (default: the period) are discarded.
+
+        ``read`` makes a report of a line, or raises ``UnreadableLineError``.
+        """
         self._config = config
+        self._read = read
         self._node = node
         self._boot_id = boot_id
         self._rate_seconds = rate_seconds or config.period_seconds
@@ -95,7 +101,7 @@ class Pipeline:
     def line(self, data: bytes, now: float) -> Reading | None:
         """Take in one line; None when it cannot be read, which is counted and never fatal."""
         try:
-            report = parse(data)
+            report = self._read(data)
         except UnreadableLineError as error:
             self.unreadable(f"{error} ({len(data)} bytes)")
             return None

@@ -22,6 +22,7 @@ class PhaseKind(StrEnum):
     RUNNING = "running"
     DATA_STALL = "data_stall"
     IDLE = "idle"
+    HANG = "hang"
     CHECKPOINT = "checkpoint"
     HARDWARE_ERROR = "hardware_error"
     MONITOR_DEATH = "monitor_death"
@@ -40,7 +41,10 @@ class Phase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All that the stand-in needs to know of its node."""
+    """All that the stand-in needs to know of its node.
+
+    ``neighbors`` are the phases of further jobs on the node: all jobs have an equal share of its runtimes and cores.
+    """
 
     node: str
     instance_type: str
@@ -52,14 +56,23 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runtimes: int
     seed: int
     phases: tuple[Phase, ...]
+    neighbors: tuple[tuple[Phase, ...], ...] = ()
 
     def phase_at(self, now: float) -> Phase:
         """The phase that virtual second ``now`` lies in."""
-        current = self.phases[0]
-        for phase in self.phases:
-            if phase.start <= now:
-                current = phase
-        return current
+        return _at(self.phases, now)
+
+    def all_phases_at(self, now: float) -> tuple[Phase, ...]:
+        """The phase of every job on the node, the first job's first."""
+        return tuple(_at(phases, now) for phases in (self.phases, *self.neighbors))
+
+
+def _at(phases: tuple[Phase, ...], now: float) -> Phase:
+    current = phases[0]
+    for phase in phases:
+        if phase.start <= now:
+            current = phase
+    return current
 
 
 class Hello(msgspec.Struct, frozen=True):

@@ -30,7 +30,9 @@ _EXECUTING: Final = frozenset(
         PhaseKind.MONITOR_GARBAGE,
     }
 )
-_MODEL_LOADED: Final = _EXECUTING | {PhaseKind.IDLE, PhaseKind.CHECKPOINT, PhaseKind.HARDWARE_ERROR}
+# A collective that waits for a peer spins: the cores look busy, and nothing ends.
+_BUSY: Final = _EXECUTING | {PhaseKind.HANG}
+_MODEL_LOADED: Final = _BUSY | {PhaseKind.IDLE, PhaseKind.CHECKPOINT, PhaseKind.HARDWARE_ERROR}
 _ZERO: Final = msgspec.Raw(b'{"neuroncore_utilization":0,"effective_flops":0}')
 _NO_ERRORS: Final = {"numerical": 0, "transient": 0, "model": 0, "runtime": 0, "hardware": 0}
 _EXECUTIONS_PER_SECOND: Final = 2.6
@@ -55,7 +57,7 @@ class ReportBuilder:
         phase = self._script.phase_at(now)
         elapsed = now - self._script.phases[0].start
         noise = random.Random(_seed(self._script.seed, self._script.node, elapsed))  # noqa: S311 - noise, not a secret
-        runtimes = [] if phase.kind in _NO_RUNTIME else self._runtimes(phase, period, noise)
+        runtimes = self._runtimes(self._script.all_phases_at(now), period, noise)
         return msgspec.json.encode(
             {
                 "neuron_runtime_data": runtimes,
@@ -65,16 +67,17 @@ class ReportBuilder:
             }
         )
 
-    def _runtimes(self, phase: Phase, period: float, noise: random.Random) -> list[dict[str, Any]]:
+    def _runtimes(self, phases: tuple[Phase, ...], period: float, noise: random.Random) -> list[dict[str, Any]]:
         count = self._script.runtimes
         share = self._cores // count
         return [
             self._runtime(index, range(index * share, (index + 1) * share), phase, period, noise)
             for index in range(count)
+            if (phase := phases[index * len(phases) // count]).kind not in _NO_RUNTIME
         ]
 
     def _runtime(self, index: int, own: range, phase: Phase, period: float, noise: random.Random) -> dict[str, Any]:
-        executing = phase.kind in _EXECUTING
+        busy = phase.kind in _BUSY
         vcpu = {"user": round(noise.uniform(11, 16), 2), "system": round(noise.uniform(8, 12), 2)}
         return {
             "pid": FIRST_RUNTIME_PID + index,
@@ -86,7 +89,7 @@ class ReportBuilder:
                 "neuron_runtime_vcpu_usage": {"period": period, "vcpu_usage": vcpu, "error": ""},
                 "neuroncore_counters": {
                     "period": period,
-                    "neuroncores_in_use": self._core_counters(own, phase if executing else None, noise),
+                    "neuroncores_in_use": self._core_counters(own, phase if busy else None, noise),
                     "error": "",
                 },
             },

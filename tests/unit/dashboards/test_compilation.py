@@ -8,9 +8,9 @@ import pytest
 from dashboards import compilation
 from dashboards.alarms import alarm_settings
 from environments.loader import load
+from fleet.alarm_evaluation.metric_math.functions import Grid
+from fleet.alarm_evaluation.metric_math.syntax import parse
 from fleet.alarms import AlarmSpec, fleet_alarms
-from local.emulator.cloudwatch.math_functions import Grid
-from local.emulator.cloudwatch.metric_math import parse
 
 TIMES = (0, 60, 120, 180)
 Minutes = dict[int, float]

@@ -1,0 +1,1 @@
+"""`fleet replay`: the alarm backtest."""

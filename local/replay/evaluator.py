@@ -1,0 +1,80 @@
+"""A set of alarms in virtual time: the specs as CloudWatch would be given them, and what they tell of."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from fleet.alarm_evaluation import (
+    Action,
+    AlarmSet,
+    CompositeAlarm,
+    Definition,
+    MetricAlarm,
+    SeriesKey,
+    State,
+    TreatMissing,
+)
+from fleet.alarm_evaluation.composite_rules import parse_rule
+from fleet.alarm_evaluation.metric_math.queries import MetricStat, Query
+from fleet.alarms import AlarmSpec, MetricRef, Spec
+from local.replay.store import MINUTE, Store
+
+# Virtual seconds after a minute's end in which agents publish it; the alarms look at it afterwards.
+SETTLE_SECONDS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An alarm that told somebody: ``at`` in unix seconds; ``in_alarm`` is False for the OK."""
+
+    spec: Spec
+    at: float
+    in_alarm: bool
+
+
+class Evaluator:
+    """Advances an ``AlarmSet`` by the minute."""
+
+    def __init__(self, specs: Iterable[Spec], store: Store, start: float) -> None:
+        self._specs = {spec.name: spec for spec in specs}
+        self._alarms = AlarmSet(store)
+        for spec in self._specs.values():
+            self._alarms.put(definition(spec), start)
+
+    def advance(self, minute: int) -> list[Change]:
+        """Evaluate everything when the minute that began at unix second ``minute`` has been published."""
+        events = self._alarms.advance(minute + MINUTE + SETTLE_SECONDS)
+        acted = [event.change for event in events if isinstance(event, Action)]
+        return [
+            Change(self._specs[each.alarm], each.at, each.state is State.ALARM)
+            for each in acted
+            if self._specs[each.alarm].notifies and State.ALARM in {each.previous, each.state}
+        ]
+
+
+def definition(spec: Spec) -> Definition:
+    """The alarm as PutMetricAlarm or PutCompositeAlarm is told of it."""
+    if not isinstance(spec, AlarmSpec):
+        return CompositeAlarm(name=spec.name, rule=parse_rule(spec.rule.render()))
+    breaching, evaluated = spec.datapoints
+    return MetricAlarm(
+        name=spec.name,
+        queries=_queries(spec),
+        comparison=spec.comparison.value,
+        threshold=spec.threshold,
+        evaluation_periods=evaluated,
+        datapoints_to_alarm=breaching,
+        treat_missing=TreatMissing(spec.silence.value),
+    )
+
+
+def _queries(spec: AlarmSpec) -> tuple[Query, ...]:
+    ref = spec.metric
+    if isinstance(ref, MetricRef):
+        return (Query("m1", _stat(ref)),)
+    expression = Query("expr_1", ref.expression)
+    return (expression, *(Query(name, _stat(query), returns=False) for name, query in ref.queries))
+
+
+def _stat(ref: MetricRef) -> MetricStat:
+    return MetricStat(SeriesKey(ref.namespace, ref.name, frozenset(ref.dimensions)), ref.statistic, MINUTE)

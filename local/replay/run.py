@@ -1,0 +1,138 @@
+"""Replays one scenario: every minute the nodes live, publish what they can, and every set of alarms looks at it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fleet import metrics
+from fleet.alarms import AlarmSettings, Severity, Spec, Thresholds, fleet_alarms
+from local.replay import rivals
+from local.replay.evaluator import Change, Evaluator
+from local.replay.life import Life, life
+from local.replay.lines import Printer
+from local.replay.node import ENVIRONMENT, MINUTE, Lines, ReplayedNode
+from local.replay.recording import recorded
+from local.replay.scenario import Scenario
+from local.replay.store import Store
+from local.replay.watch import watched
+
+OURS: Final = "neuron-fleet"
+# The demo's period: enough for every rule of the state machine, and a quarter of the work of the default of 5 s.
+PERIOD_SECONDS: Final = 20
+_START: Final = 1_790_000_040 // MINUTE * MINUTE
+AlarmSet = Callable[[AlarmSettings], Sequence[Spec]]
+SETS: Final[Mapping[str, AlarmSet]] = {OURS: fleet_alarms, **rivals.SETS}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A page or a ticket. ``minute`` is when it was sent and ``resolved`` when it ended, from the scenario's start."""
+
+    fleet: str
+    alarm: str
+    severity: Severity
+    minute: float
+    resolved: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """``states`` of a fleet's nodes, as counts by name, from minute ``at`` on."""
+
+    fleet: str
+    at: int
+    states: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What came of a scenario: by set of alarms what was told, and the states in between."""
+
+    scenario: Scenario
+    told: Mapping[str, tuple[Told, ...]]
+    timeline: tuple[Stretch, ...]
+
+
+def replay(scenario: Scenario, sets: Mapping[str, AlarmSet], folder: Path | None = None) -> Replay:
+    """Run ``scenario`` against every one of ``sets``; recordings are files of ``folder``."""
+    store = Store()
+    fleets = {name: _nodes(scenario, name, folder) for name in scenario.fleets}
+    settings = [_settings(scenario, name) for name in scenario.fleets]
+    evaluators = {
+        name: Evaluator([spec for each in settings for spec in make(each)], store, _START)
+        for name, make in sets.items()
+    }
+    changes: dict[str, list[Change]] = {name: [] for name in sets}
+    timeline: list[Stretch] = []
+    for minute in range(scenario.minutes):
+        begin = _START + minute * MINUTE
+        is_late = _publish(scenario, fleets, store, minute, timeline)
+        if is_late:
+            store.forget()
+        for name, evaluator in evaluators.items():
+            changes[name] += evaluator.advance(begin)
+    return Replay(scenario, {name: _told(found) for name, found in changes.items()}, tuple(timeline))
+
+
+def _nodes(scenario: Scenario, name: str, folder: Path | None) -> list[ReplayedNode]:
+    fleet, printer = scenario.fleets[name], Printer(PERIOD_SECONDS)
+    lines: Lines | None = None
+    if fleet.recording is not None:
+        lines = recorded((folder or Path()) / fleet.recording, _START, PERIOD_SECONDS)
+    return [
+        ReplayedNode(name, life(scenario, name, index, _START), _START, printer, PERIOD_SECONDS, lines)
+        for index in range(fleet.nodes)
+    ]
+
+
+def _settings(scenario: Scenario, name: str) -> AlarmSettings:
+    fleet = scenario.fleets[name]
+    return AlarmSettings(
+        environment=ENVIRONMENT,
+        fleet=name,
+        purpose=fleet.purpose,
+        market=fleet.market,
+        nodes=fleet.nodes,
+        thresholds=Thresholds(**fleet.alarms),
+    )
+
+
+def _publish(
+    scenario: Scenario, fleets: Mapping[str, list[ReplayedNode]], store: Store, minute: int, timeline: list[Stretch]
+) -> bool:
+    """Let every node live a minute; whether data of minutes before it came too."""
+    begin = _START + minute * MINUTE
+    takes = not any(start <= minute < end for start, end in scenario.outages)
+    is_late = False
+    for name, nodes in fleets.items():
+        states: dict[str, int] = {}
+        for node in nodes:
+            entry, datums = node.minute(minute, reachable=takes)
+            state = entry.verdict.state.value if entry else "-"
+            states[state] = states.get(state, 0) + 1
+            store.put(metrics.NAMESPACE, datums)
+            is_late = is_late or node.was_late
+            if takes:
+                store.put(rivals.NAMESPACE, rivals.published(name, entry, begin))
+        if takes:
+            lives: list[Life] = [node.life for node in nodes]
+            store.put(metrics.NAMESPACE, watched(ENVIRONMENT, name, scenario.fleets[name], lives, minute, begin))
+        shown = tuple(sorted(states.items()))
+        last = next((each for each in reversed(timeline) if each.fleet == name), None)
+        if last is None or last.states != shown:
+            timeline.append(Stretch(name, minute, shown))
+    return is_late
+
+
+def _told(changes: Sequence[Change]) -> tuple[Told, ...]:
+    told: list[Told] = []
+    for index, change in enumerate(changes):
+        if not change.in_alarm:
+            continue
+        ends = (each.at for each in changes[index + 1 :] if each.spec.name == change.spec.name and not each.in_alarm)
+        end = next(ends, None)
+        resolved = None if end is None else (end - _START) / MINUTE
+        spec = change.spec
+        told.append(Told(spec.subject, spec.key, spec.severity, (change.at - _START) / MINUTE, resolved))
+    return tuple(told)

@@ -1,0 +1,130 @@
+"""What was told, held against what an operator would want: hits, misses, false pages, minutes to page.
+
+A page is right when an incident of its fleet is going on that the alarm may tell of; the same alarm telling of the same
+incident again is false, for a page that is false twice is switched off. Rival sets have names of their own, so any of
+their pages counts that falls into an incident of a page's severity: that is in their favor.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from fleet.alarms import Severity
+from local.replay.run import OURS, Replay, Told
+from local.replay.scenario import Incident
+
+# An alarm that looks back a quarter of an hour may cross its bar after the trouble has ended.
+_AFTERGLOW_MINUTES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One incident of a scenario. ``first`` is what told of it in time; None is a miss."""
+
+    scenario: str
+    incident: Incident
+    first: Told | None
+
+    @property
+    def minutes(self) -> float | None:
+        """Minutes from the incident's start to the page."""
+        return None if self.first is None else self.first.minute - self.incident.at
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One page or ticket, and whether it was right."""
+
+    scenario: str
+    told: Told
+    is_true: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The figures of one set of alarms; shares are None without anything to divide by."""
+
+    outcomes: tuple[Outcome, ...]
+    judged: tuple[Judged, ...]
+
+    @property
+    def recall(self) -> float | None:
+        """Incidents that were told in time, of all."""
+        found = sum(outcome.first is not None for outcome in self.outcomes)
+        return found / len(self.outcomes) if self.outcomes else None
+
+    @property
+    def precision(self) -> float | None:
+        """Right ones, of all that were sent."""
+        return sum(each.is_true for each in self.judged) / len(self.judged) if self.judged else None
+
+    def minutes(self, kind: str | None = None) -> float | None:
+        """The median of minutes to page, of all kinds of incidents or of one."""
+        found = [
+            outcome.minutes
+            for outcome in self.outcomes
+            if outcome.minutes is not None and kind in {None, outcome.incident.kind}
+        ]
+        return median(found) if found else None
+
+    def of(self, severity: Severity) -> "Score":
+        """The pages only, or the tickets only."""
+        return Score(
+            tuple(each for each in self.outcomes if each.incident.severity is severity),
+            tuple(each for each in self.judged if each.told.severity is severity),
+        )
+
+    def of_alarm(self, alarm: str) -> "Score":
+        """One alarm: the incidents that name it first, and what it said."""
+        return Score(
+            tuple(each for each in self.outcomes if each.incident.alarms[0] == alarm),
+            tuple(each for each in self.judged if each.told.alarm == alarm),
+        )
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """Every alarm that should have spoken or did, by name."""
+        wanted = {outcome.incident.alarms[0] for outcome in self.outcomes}
+        return tuple(sorted(wanted | {each.told.alarm for each in self.judged}))
+
+
+def score(replays: Iterable[Replay], alarm_set: str) -> Score:
+    """The score of one set over all ``replays``."""
+    outcomes: list[Outcome] = []
+    judged: list[Judged] = []
+    for replay in replays:
+        told = replay.told[alarm_set]
+        found = [_told_of(incident, told, alarm_set) for incident in replay.scenario.incidents]
+        name = replay.scenario.name
+        outcomes += [
+            Outcome(name, incident, _first(incident, pages))
+            for incident, pages in zip(replay.scenario.incidents, found, strict=True)
+            if alarm_set == OURS or incident.severity is Severity.PAGE
+        ]
+        judged += [Judged(name, each, _is_true(each, found)) for each in told]
+    return Score(tuple(outcomes), tuple(judged))
+
+
+def _told_of(incident: Incident, told: Sequence[Told], alarm_set: str) -> list[Told]:
+    named = {*incident.alarms, *incident.also}
+    return [
+        each
+        for each in told
+        if each.fleet == incident.fleet
+        and incident.at <= each.minute <= incident.until + _AFTERGLOW_MINUTES
+        and (each.alarm in named if alarm_set == OURS else incident.severity is Severity.PAGE)
+    ]
+
+
+def _first(incident: Incident, told: Sequence[Told]) -> Told | None:
+    # A quarter of a minute: alarms look seconds after the minute's end.
+    in_time = [each for each in told if each.minute <= incident.by + 0.25]
+    wanted = [each for each in in_time if each.alarm in incident.alarms] or [
+        each for each in in_time if each.alarm not in incident.also
+    ]
+    return min(wanted, key=lambda each: each.minute, default=None)
+
+
+def _is_true(told: Told, found: Sequence[Sequence[Told]]) -> bool:
+    return any(next((each for each in pages if each.alarm == told.alarm), None) is told for pages in found)

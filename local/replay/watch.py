@@ -1,0 +1,44 @@
+"""What the capacity watch would publish of a replayed fleet, once a minute: nodes, reservations, the block's end."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fleet import metrics
+from fleet.fleet_spec import MarketKind
+from fleet.metrics import MetricSpec
+from local.replay.life import Life
+from local.replay.scenario import Fleet
+
+# The watch excuses what is on its way: a node that is replaced takes about this long.
+_EXCUSED_MINUTES: Final = 10
+
+
+def watched(
+    environment: str, name: str, fleet: Fleet, lives: list[Life], minute: int, begin: int
+) -> list[Mapping[str, Any]]:
+    """The datums of ``minute``, which begins at unix second ``begin``."""
+    dimensions = [{"Name": metrics.ENVIRONMENT, "Value": environment}, {"Name": metrics.FLEET, "Value": name}]
+    return [
+        {"MetricName": spec.name, "Dimensions": dimensions, "Timestamp": begin, "Value": float(value)}
+        for spec, value in _figures(fleet, lives, minute).items()
+    ]
+
+
+def _figures(fleet: Fleet, lives: list[Life], minute: int) -> dict[MetricSpec, int]:
+    gone = sum(life.happens("node-gone", minute) for life in lives)
+    lasting = sum(
+        all(life.happens("node-gone", back) for back in range(max(0, minute - _EXCUSED_MINUTES), minute + 1))
+        for life in lives
+    )
+    figures: dict[MetricSpec, int] = {metrics.PRESENT_NODES: fleet.nodes - gone, metrics.MISSING_NODES: lasting}
+    if fleet.market in {MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK}:
+        left = None if fleet.block_ends_at is None else fleet.block_ends_at - minute
+        reserved = fleet.nodes if left is None or left > 0 else 0
+        figures[metrics.RESERVED_INSTANCES] = reserved
+        figures[metrics.UNUSED_RESERVED_INSTANCES] = gone if reserved else 0
+        if left is not None and left > 0:
+            figures[metrics.CAPACITY_BLOCK_MINUTES_LEFT] = left
+    warned = sum(event.kind == "interruption" and event.at == minute for event in fleet.events for _ in event.nodes)
+    if warned:
+        figures[metrics.SPOT_INTERRUPTIONS] = warned
+    return figures
