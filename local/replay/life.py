@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from agents.collectors.jobs.job import Job as SeenJob
 from fleet.instances import instance_type
 from local.replay.scenario import EventKind, Fleet, Job, JobPhase, Scenario
@@ -88,6 +90,8 @@ def _phases(phases: tuple[JobPhase, ...], start: float) -> tuple[Phase, ...]:
 
 def _with_fault(phases: tuple[Phase, ...], start: float, end: float) -> tuple[Phase, ...]:
     fault = Phase(start, PhaseKind.HARDWARE_ERROR, 0.0, 0.0, _FAULTY_DEVICE)
-    after = [phase for phase in phases if phase.start >= end]
     before = [phase for phase in phases if phase.start < start]
-    return (*before, fault, *after)
+    # What goes on when the damaged device is gone is what would be going on without it.
+    resumed = [msgspec.structs.replace(phase, start=max(end, phase.start)) for phase in phases]
+    after = {phase.start: phase for phase in resumed}
+    return (*before, fault, *after.values())
