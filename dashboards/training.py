@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
+from aws_cdk import aws_cloudwatch as cw
+
 from dashboards import compilation
 from dashboards.widgets import Row, graph, node_states, row, series, text
 from environments.model import Environment, TrainingFleet
 from fleet import metrics
 from fleet.alarms import AlarmSpec, Spec
-from fleet.metrics import Unit
+from fleet.metrics import MetricSpec, Unit
 
 
 def rows(environment: Environment, specs: Mapping[str, tuple[Spec, ...]]) -> list[Row]:
@@ -21,21 +23,21 @@ def _section(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) -> l
     thresholds = {spec.key: spec for spec in specs if isinstance(spec, AlarmSpec)}
     # The threshold belongs to the metric that the alarm reads, which depends on whether FLOPs are reported.
     low = [thresholds["UtilizationBelowThreshold"]]
-    tensor_engine = metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING
-    core = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING
+    worst_tensor_engine = _worst_job(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, environment, name)
+    worst_core = _worst_job(metrics.LOWEST_JOB_CORE_UTILIZATION, environment, name)
     return [
         row(text(f"## {name}\n{fleet.nodes} x {fleet.instance_type}, owner {fleet.owner}")),
         row(
             graph(
                 "Tensor engines, running jobs",
                 Unit.PERCENT,
-                [series(tensor_engine, statistic, environment, name, label=statistic) for statistic in _SPREAD],
+                [*_spread(metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, environment, name), worst_tensor_engine],
                 alarms=low if fleet.reports_flops else (),
             ),
             graph(
                 "NeuronCores, running jobs",
                 Unit.PERCENT,
-                [series(core, statistic, environment, name, label=statistic) for statistic in _SPREAD],
+                [*_spread(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, environment, name), worst_core],
                 alarms=[thresholds["IdleAllocated"]] + ([] if fleet.reports_flops else low),
             ),
             graph(
@@ -52,6 +54,7 @@ def _section(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) -> l
                 [
                     series(metrics.EXECUTIONS_COMPLETED, "Sum", environment, name, label="completed"),
                     series(metrics.EXECUTION_ERRORS, "Sum", environment, name, label="failed"),
+                    series(metrics.NODES_HUNG, "Sum", environment, name, label="nodes with a hung job"),
                 ],
             ),
             graph(
@@ -66,4 +69,9 @@ def _section(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) -> l
     ]
 
 
-_SPREAD = ("p10", "p50", "Average")
+def _spread(spec: MetricSpec, environment: str, fleet: str) -> list[cw.IMetric]:
+    return [series(spec, statistic, environment, fleet, label=statistic) for statistic in ("p10", "p50", "Average")]
+
+
+def _worst_job(spec: MetricSpec, environment: str, fleet: str) -> cw.IMetric:
+    return series(spec, "Minimum", environment, fleet, label="worst job")

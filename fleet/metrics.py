@@ -148,6 +148,13 @@ NODES_CHECKPOINT: Final = _fleet("NodesCheckpoint", Unit.COUNT, Kind.STATE, "a j
 NODES_DRAINING: Final = _fleet("NodesDraining", Unit.COUNT, Kind.STATE, "told to let go of its work")
 NODES_FAULT: Final = _fleet("NodesFault", Unit.COUNT, Kind.STATE, "a hardware error with an action")
 NODES_BLIND: Final = _fleet("NodesBlind", Unit.COUNT, Kind.STATE, "the monitor is silent")
+NODES_HUNG: Final = _fleet("NodesHung", Unit.COUNT, Kind.GAUGE, "1 while a job of the node completes nothing and spins")
+LOWEST_JOB_CORE_UTILIZATION: Final = _fleet(
+    "LowestJobCoreUtilization", Unit.PERCENT, Kind.GAUGE, "busy time per core of the node's worst running job"
+)
+LOWEST_JOB_TENSOR_ENGINE_UTILIZATION: Final = _fleet(
+    "LowestJobTensorEngineUtilization", Unit.PERCENT, Kind.GAUGE, "tensor engine use of the node's worst executing job"
+)
 EFA_RECEIVE_BYTES: Final = _fleet("EfaReceiveBytes", Unit.BYTES, Kind.PER_MINUTE, "bytes received over EFA")
 EFA_TRANSMIT_BYTES: Final = _fleet("EfaTransmitBytes", Unit.BYTES, Kind.PER_MINUTE, "bytes sent over EFA")
 EFA_RETRANSMITS: Final = _fleet("EfaRetransmits", Unit.COUNT, Kind.PER_MINUTE, "retransmitted EFA packets")

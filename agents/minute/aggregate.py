@@ -38,6 +38,7 @@ def metric_data(entry: NodeMinute) -> tuple[Datum, ...]:
         *_money(_price(entry), entry.wasted_usd_per_hour),
         *_faults(entry),
         *_states(entry),
+        *_worst_job(entry),
         *_own(entry),
     ]
     node.extend(_collected(entry, {spec for spec, _ in node}))
@@ -127,6 +128,13 @@ def _states(entry: NodeMinute) -> _Measured:
     for state, spec in _STATE_METRICS.items():
         yield from _value(spec, int(state is entry.verdict.state))
     yield from _value(metrics.CORES_TOTAL, entry.node.layout.cores)
+
+
+def _worst_job(entry: NodeMinute) -> _Measured:
+    worst = entry.worst_job
+    yield from _value(metrics.NODES_HUNG, None if worst.hangs is None else int(worst.hangs))
+    yield from _value(metrics.LOWEST_JOB_CORE_UTILIZATION, worst.core_percent)
+    yield from _value(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, worst.tensor_engine_percent)
 
 
 def _own(entry: NodeMinute) -> _Measured:

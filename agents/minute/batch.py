@@ -1,7 +1,7 @@
 """What is known of a node at the end of a minute, and the batch that is published of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from agents.collectors.neuron_monitor.layout import Layout
 from agents.collectors.seen_error import SeenError, combined
 from agents.config import AgentConfig
 from agents.minute.minute import Figures
+from fleet.job_progress import WorstJob
 from fleet.metrics import MetricSpec
 from fleet.node_state import Verdict
 
@@ -74,6 +75,7 @@ class NodeMinute:
     own: SelfFigures
     problems: tuple[str, ...]
     collected: Contribution
+    worst_job: WorstJob = field(default_factory=WorstJob)
 
     @property
     def job(self) -> Job | None:

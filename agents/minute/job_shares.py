@@ -16,6 +16,7 @@ from agents.config import AgentConfig
 from agents.minute.batch import JobShare, Node
 from agents.minute.minute import Figures, Minute
 from fleet.cost import split_usd, wasted_usd_per_hour
+from fleet.job_progress import JobSeen
 from fleet.metrics import MetricSpec
 from fleet.node_state import Memory, NodeState
 
@@ -83,6 +84,20 @@ def shares(
         lost = None if cost is None else _wasted(cost, figures, state, node.config)
         parts.append(JobShare(claim.job, claim.cores, figures, cost, lost))
     return tuple(parts)
+
+
+def progress(jobs: Sequence[JobShare]) -> list[JobSeen]:
+    """What each of ``jobs`` did, as the judgement of the worst of them takes it."""
+    return [
+        JobSeen(
+            share.job.job_id,
+            share.figures.is_held,
+            share.figures.completed,
+            share.figures.utilization.mean(),
+            share.figures.tensor.mean(),
+        )
+        for share in jobs
+    ]
 
 
 def wasted_by_all(jobs: Sequence[JobShare], figures: Figures, state: NodeState, config: AgentConfig) -> float | None:

@@ -3,7 +3,7 @@
 The same pipeline runs on the node, in the simulation and behind ``fleet-agent inspect``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -16,13 +16,14 @@ from agents.collectors.neuron_monitor import layout as node_layout
 from agents.collectors.seen_error import combined, worst
 from agents.config import AgentConfig, PriceConfig
 from agents.minute.batch import Node, NodeMinute, SelfFigures
-from agents.minute.job_shares import claims, judged, shares, wasted_by_all, workload
+from agents.minute.job_shares import claims, judged, progress, shares, wasted_by_all, workload
 from agents.minute.minute import Figures, Minute, Reading
 from agents.minute.problems import problems
 from agents.minute.sight import Sight
 from agents.monitor.decode.parse import UnreadableLineError, parse
 from agents.monitor.decode.report import Hardware, Report
 from fleet.hardware_errors import Action
+from fleet.job_progress import Remembered, judge
 from fleet.node_state import Memory, NodeState, Observation, decide
 
 # What these ask for has to happen before the node works again.
@@ -71,6 +72,7 @@ class Pipeline:
         self._memory = memory or Memory()
         self._minute = Minute()
         self._last: Figures | None = None
+        self._progress: Mapping[str, Remembered] = {}
         self.jobs: tuple[Job, ...] = ()
         self.evidence = Evidence()
         self._last_ids: tuple[str, ...] = ()
@@ -145,11 +147,13 @@ class Pipeline:
             # Nothing ran for a job without a process: that is known, and a hang to whoever waits for it.
             figures = replace(figures, completed=0)
         job, memory = judged(found, self._memory, self._last_ids)
-        verdict = decide(_observation(minute, figures, around, job, blind), memory)
+        seen = _observation(minute, figures, around, job, blind)
+        verdict = decide(seen, memory)
         self._memory = verdict.memory
         node, state = self._describe(), verdict.state
         jobs = () if state is NodeState.NO_JOB else shares(found, self._minute, figures, state, node)
         reported, strays = workload(around.collected.job_metrics, [share.job.job_id for share in jobs])
+        worst_job, self._progress = judge(progress(jobs), seen, verdict, self._progress)
         entry = NodeMinute(
             node=node,
             minute=minute,
@@ -162,6 +166,7 @@ class Pipeline:
             own=replace(own, report_age_seconds=self._sight.age(now)),
             problems=(*problems(figures, around.collected, around.monitor, self._sight, node), *notes, *strays),
             collected=around.collected,
+            worst_job=worst_job,
         )
         self._minute, self._sight.unreadable, self._last = Minute(), 0, figures
         self._last_ids = tuple(claim.job.job_id for claim in found)

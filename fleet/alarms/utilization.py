@@ -15,14 +15,19 @@ from fleet.alarms.specs import (
     Severity,
     Silence,
 )
+from fleet.job_progress import HANG_MINUTES, IDLE_PERCENT
 
-IDLE_PERCENT: Final = 5.0
 STRAGGLER_POINTS: Final = 20.0
 
 
 def _severity(settings: AlarmSettings) -> Severity:
     # An endpoint whose users sleep is idle and well: too many nodes for its traffic is a matter for the morning.
     return Severity.TICKET if settings.purpose == "inference" else Severity.PAGE
+
+
+def _window(settings: AlarmSettings, training: tuple[int, int], inference: tuple[int, int]) -> tuple[int, int]:
+    # A lull of a quarter of an hour is an endpoint's ordinary life.
+    return inference if settings.purpose == "inference" else training
 
 
 def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
@@ -34,10 +39,10 @@ def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
         severity=_severity(settings),
         summary="A job holds NeuronCores and hardly uses them.",
         action="Ask the job's owner whether it still runs; if nobody answers, stop it so that the cores are free.",
-        metric=settings.metric(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, "Average"),
+        metric=settings.metric(metrics.LOWEST_JOB_CORE_UTILIZATION, "Minimum"),
         comparison=Comparison.BELOW,
         threshold=IDLE_PERCENT,
-        datapoints=(4, 5),
+        datapoints=_window(settings, (4, 5), (25, 30)),
         silence=Silence.NOT_BREACHING,
     )
 
@@ -46,22 +51,23 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
     """The two halves of LowUtilization: the percentage, and the dollars. They tell nobody by themselves."""
     thresholds = settings.thresholds
     measured, threshold = (
-        (metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, thresholds.low_utilization_percent)
+        (metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, thresholds.low_utilization_percent)
         if settings.reports_flops
-        else (metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, thresholds.low_core_utilization_percent)
+        else (metrics.LOWEST_JOB_CORE_UTILIZATION, thresholds.low_core_utilization_percent)
     )
     below = AlarmSpec(
         environment=settings.environment,
         subject=settings.fleet,
         key="UtilizationBelowThreshold",
         severity=Severity.PAGE,
-        summary=f"A tenth of the cores that run a job stay below {threshold:g} % utilization.",
+        summary=f"A job on some node stays below {threshold:g} % utilization.",
         action="Read LowUtilization, which also looks at the dollars.",
-        # The mean over a fleet hides one bad job among good ones; its slowest tenth of cores does not.
-        metric=settings.metric(measured, "p10"),
+        # A mean over the fleet hides one bad job among good ones, and so does a percentile of its cores when the job
+        # is small; the worst job of the worst node does not.
+        metric=settings.metric(measured, "Minimum"),
         comparison=Comparison.BELOW,
         threshold=threshold,
-        datapoints=(12, 15),
+        datapoints=_window(settings, (12, 15), (36, 45)),
         silence=Silence.NOT_BREACHING,
         notifies=False,
     )
@@ -75,7 +81,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         metric=settings.metric(metrics.WASTED_USD_PER_HOUR, "Maximum"),
         comparison=Comparison.ABOVE,
         threshold=thresholds.wasted_usd_per_node_hour,
-        datapoints=(12, 15),
+        datapoints=_window(settings, (12, 15), (36, 45)),
         silence=Silence.NOT_BREACHING,
         notifies=False,
     )
@@ -105,18 +111,13 @@ def job_hang(settings: AlarmSettings) -> AlarmSpec:
         subject=settings.fleet,
         key="JobHang",
         severity=Severity.PAGE,
-        summary="A job should be running, and no node has completed an execution for ten minutes.",
+        summary=f"A job should be running, and on some node it has completed no execution for {HANG_MINUTES} minutes.",
         action="Take stack traces of the workers, find the rank that the others wait for, and restart the job.",
-        metric=MathRef(
-            "IF(running >= 1 AND completed < 1, 1, 0)",
-            (
-                ("running", settings.metric(metrics.NODES_RUNNING, "Maximum")),
-                ("completed", settings.metric(metrics.EXECUTIONS_COMPLETED, "Maximum")),
-            ),
-        ),
+        # Each node counts the minutes of each of its jobs: what another job completes does not hide this one's hang.
+        metric=settings.metric(metrics.NODES_HUNG, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=(10, 10),
+        datapoints=(1, 1),
         silence=Silence.NOT_BREACHING,
     )
 

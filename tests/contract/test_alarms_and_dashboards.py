@@ -308,12 +308,11 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
     for alarm in composites(watched("prod")):
         cents[name(alarm)[1]] += 50
 
-    # A fleet on demand that trains: 15 metric alarms over 19 metrics, and the composite: $2.40. A reservation adds
-    # ReservationUnused (1 metric): $2.50. A block adds two endings (2 each): $2.90. An endpoint has no JobHang (2) and
-    # Straggler (2), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its balancer: $2.70. The platform: the
-    # pager's queue, 3 for each of the engine, the watch and the ledger, 2 + 1 for the precompile pipeline, 2 prices,
-    # 2 budgets.
-    assert cents == {"trn1-pretrain": 250, "trn2-frontier": 290, "inf2-chat": 270, "platform": 170}
+    # A fleet on demand that trains: 14 metric alarms over 17 metrics, and the composite: $2.20. A reservation adds
+    # ReservationUnused (1 metric): $2.30. A block adds two endings (2 each): $2.70. An endpoint has no JobHang (1) and
+    # Straggler (2), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its balancer: $2.60. The platform: the
+    # pager's queue, 3 for each of the engine and the watch, 2 + 1 for the precompile pipeline.
+    assert cents == {"trn1-pretrain": 230, "trn2-frontier": 270, "inf2-chat": 260, "platform": 100}
 
 
 def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:

@@ -71,16 +71,16 @@ def test_the_text_names_prices_what_is_not_priced_and_the_budgets() -> None:
     assert "on-demand, us-east-2, 2026-10-03 (AWS API)" in told
     assert "staging to prod: $ expected in a month" in told
     assert "not priced: ECR: images kept and pulled: no price with a source was found" in told
-    assert "CloudWatch: $116.74 expected, within its budget of $150.00" in told
+    assert "CloudWatch: $119.10 expected, within its budget of $150.00" in told
     assert "128 trn1.32xlarge in 8 jobs: $55.98 of $60.00; $60.78 when" in told
-    assert "2,000 trn1.32xlarge in 125 jobs: $702.96 of $720.00; $777.96 when" in told
+    assert "2,000 trn1.32xlarge in 125 jobs: $704.76 of $720.00; $779.76 when" in told
 
 
 def test_an_environment_over_its_budget_is_said_to_be(tmp_path: Path) -> None:
     file = tmp_path / "prod.yaml"
     file.write_text(Path(PROD).read_text().replace("per_month: 150", "per_month: 100"))
 
-    assert "CloudWatch: $116.74 expected, over its budget of $100.00" in cost(str(file)).stdout
+    assert "CloudWatch: $119.10 expected, over its budget of $100.00" in cost(str(file)).stdout
     assert content(str(file))["cloudwatch_budget"]["is_over"]
 
 

@@ -93,13 +93,13 @@ def test_only_fleets_with_a_load_balancer_get_endpoint_alarms() -> None:
     }
 
 
-def test_a_single_metric_is_rendered_with_its_own_dimensions_and_percentile(alarms: dict[str, Any]) -> None:
+def test_a_single_metric_is_rendered_with_its_own_dimensions_and_statistic(alarms: dict[str, Any]) -> None:
     below = alarms["UtilizationBelowThreshold"]
 
-    assert (below["Namespace"], below["MetricName"], below["ExtendedStatistic"]) == (
+    assert (below["Namespace"], below["MetricName"], below["Statistic"]) == (
         "NeuronFleet",
-        "TensorEngineUtilizationWhenRunning",
-        "p10",
+        "LowestJobTensorEngineUtilization",
+        "Minimum",
     )
     assert below["Dimensions"] == [{"Name": "Environment", "Value": "prod"}, {"Name": "Fleet", "Value": "trn1"}]
     assert (below["DatapointsToAlarm"], below["EvaluationPeriods"], below["Period"]) == (12, 15, 60)
@@ -107,12 +107,12 @@ def test_a_single_metric_is_rendered_with_its_own_dimensions_and_percentile(alar
 
 
 def test_an_expression_returns_one_series_over_named_metrics(alarms: dict[str, Any]) -> None:
-    expression, *queries = alarms["JobHang"]["Metrics"]
+    expression, *queries = alarms["Straggler"]["Metrics"]
 
-    assert expression["Expression"] == "IF(running >= 1 AND completed < 1, 1, 0)"
+    assert expression["Expression"] == "median - slowest"
     assert {query["Id"]: (query["ReturnData"], query["MetricStat"]["Stat"]) for query in queries} == {
-        "running": (False, "Maximum"),
-        "completed": (False, "Maximum"),
+        "median": (False, "p50"),
+        "slowest": (False, "Minimum"),
     }
 
 

@@ -114,17 +114,17 @@ def test_pages_are_the_contracted_ones() -> None:
     assert pages == {"IdleAllocated", "LowUtilization", "JobHang", "HardwareFault", "FleetBlind", "FleetSilent"}
 
 
-def test_low_utilization_watches_the_slowest_tenth_of_the_cores() -> None:
+def test_low_utilization_watches_the_worst_job_of_the_worst_node() -> None:
     below = metric_alarm("UtilizationBelowThreshold", thresholds=Thresholds(low_utilization_percent=25))
 
-    assert series(below) == {"TensorEngineUtilizationWhenRunning": "p10"}
+    assert series(below) == {"LowestJobTensorEngineUtilization": "Minimum"}
     assert (below.comparison, below.threshold, below.datapoints) == (Comparison.BELOW, 25, (12, 15))
 
 
 def test_without_flops_low_utilization_falls_back_to_core_utilization() -> None:
     below = metric_alarm("UtilizationBelowThreshold", reports_flops=False)
 
-    assert series(below) == {"NeuronCoreUtilizationWhenRunning": "p10"}
+    assert series(below) == {"LowestJobCoreUtilization": "Minimum"}
     assert below.threshold == 70
 
 
@@ -160,13 +160,25 @@ def test_blindness_is_a_share_of_nodes_that_a_doubled_batch_cannot_change() -> N
     assert (blind.comparison, blind.threshold) == (Comparison.ABOVE, 0.05)
 
 
-def test_a_hang_is_running_without_any_execution_for_ten_minutes() -> None:
+def test_a_hang_is_what_one_node_says_of_one_of_its_jobs() -> None:
     hang = metric_alarm("JobHang")
 
-    assert isinstance(hang.metric, MathRef)
-    assert hang.metric.expression == "IF(running >= 1 AND completed < 1, 1, 0)"
-    assert series(hang) == {"NodesRunning": "Maximum", "ExecutionsCompleted": "Maximum"}
-    assert hang.datapoints == (10, 10)
+    assert series(hang) == {"NodesHung": "Maximum"}
+    # The ten minutes are the node's to count, for each of its jobs.
+    assert (hang.comparison, hang.threshold, hang.datapoints) == (Comparison.AT_LEAST, 1, (1, 1))
+
+
+def test_a_lull_of_an_endpoint_is_no_matter_of_minutes() -> None:
+    windows = {
+        key: (metric_alarm(key).datapoints, metric_alarm(key, purpose="inference").datapoints)
+        for key in ("IdleAllocated", "UtilizationBelowThreshold", "WasteAboveThreshold")
+    }
+
+    assert windows == {
+        "IdleAllocated": ((4, 5), (25, 30)),
+        "UtilizationBelowThreshold": ((12, 15), (36, 45)),
+        "WasteAboveThreshold": ((12, 15), (36, 45)),
+    }
 
 
 def test_no_alarm_reads_a_statistic_that_a_doubled_batch_changes() -> None:

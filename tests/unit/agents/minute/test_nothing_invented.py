@@ -158,6 +158,10 @@ ORACLE: dict[str, Callable[[list[Json], list[Json], list[Json]], bool]] = {
     "AchievedTflops": has_flops,
     "ExecutionsCompleted": has_executions,
     "ExecutionErrors": has_executions,
+    "LowestJobCoreUtilization": has_idle_core,
+    "LowestJobTensorEngineUtilization": has_flops,
+    # A verdict and no measurement: nothing hangs where nothing runs.
+    "NodesHung": lambda *_: True,
     "CoresAllocated": has_free_cores,
     "HardwareErrors": has_error_counters,
 }
