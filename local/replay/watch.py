@@ -11,6 +11,8 @@ from local.replay.scenario import Fleet
 
 # The watch excuses what is on its way: a node that is replaced takes about this long.
 _EXCUSED_MINUTES: Final = 10
+# So long before its end a block takes no work any more.
+_LETS_GO_MINUTES: Final = 35
 
 
 def watched(
@@ -24,13 +26,18 @@ def watched(
     ]
 
 
-def _figures(fleet: Fleet, lives: list[Life], minute: int) -> dict[MetricSpec, int]:
+def _figures(fleet: Fleet, all_lives: list[Life], minute: int) -> dict[MetricSpec, int]:
+    lives = all_lives
+    if fleet.block_ends_at is not None and fleet.block_ends_at - minute <= _LETS_GO_MINUTES:
+        # The engine of Capacity Blocks has let go of the nodes on purpose.
+        lives = []
     gone = sum(life.happens("node-gone", minute) for life in lives)
     lasting = sum(
         all(life.happens("node-gone", back) for back in range(max(0, minute - _EXCUSED_MINUTES), minute + 1))
         for life in lives
     )
-    figures: dict[MetricSpec, int] = {metrics.PRESENT_NODES: fleet.nodes - gone, metrics.MISSING_NODES: lasting}
+    present = sum(not life.happens("node-gone", minute) for life in all_lives)
+    figures: dict[MetricSpec, int] = {metrics.PRESENT_NODES: present, metrics.MISSING_NODES: lasting}
     if fleet.market in {MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK}:
         left = None if fleet.block_ends_at is None else fleet.block_ends_at - minute
         reserved = fleet.nodes if left is None or left > 0 else 0

@@ -1,0 +1,51 @@
+"""The alarms on the corpus: nothing that must be told is missed, and nobody is woken for nothing.
+
+The fast scenarios run here; all of them with ``fleet replay`` (docs/replay.md has the figures).
+"""
+
+from pathlib import Path
+
+import pytest
+
+from fleet.alarms import Severity
+from local.replay.run import OURS, SETS, replay
+from local.replay.scenario import CORPUS, load
+from local.replay.score import score
+
+FILES = sorted(CORPUS.glob("*.yaml"))
+ALL = {file.stem: load(file) for file in FILES}
+FAST = [name for name, scenario in ALL.items() if scenario.fast]
+
+
+def test_the_corpus_is_large_and_holds_every_kind_of_incident() -> None:
+    hours = sum(scenario.node_hours for scenario in ALL.values())
+    kinds = {incident.kind for scenario in ALL.values() for incident in scenario.incidents}
+    quiet = [scenario for scenario in ALL.values() if not scenario.incidents]
+
+    assert (len(ALL) >= 40, hours >= 500, len(quiet) >= 15) == (True, True, True)
+    assert kinds == {"idle", "waste", "hang", "hardware", "blind", "straggler", "compiler", "capacity"}
+    assert all(name == scenario.name for name, scenario in ALL.items())
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_pages_come_in_time_and_no_page_is_false(name: str) -> None:
+    found = score([replay(ALL[name], {OURS: SETS[OURS]}, CORPUS)], OURS)
+    pages = found.of(Severity.PAGE)
+
+    assert [outcome.incident for outcome in found.outcomes if outcome.first is None] == []
+    assert [each.told for each in pages.judged if not each.is_true] == []
+
+
+def test_the_naive_set_misses_one_idle_job_of_two() -> None:
+    found = score([replay(ALL["idle-one-job-of-two"], {"naive": SETS["naive"]}, Path())], "naive")
+
+    assert found.recall == 0
+
+
+def test_zeros_in_place_of_missing_figures_page_for_healthy_nodes() -> None:
+    found = score(
+        [replay(ALL["healthy-short-jobs"], {"cloudwatch-agent": SETS["cloudwatch-agent"]})], "cloudwatch-agent"
+    )
+
+    assert found.judged
+    assert found.precision == 0

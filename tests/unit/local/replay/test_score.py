@@ -1,0 +1,74 @@
+"""What counts as a hit, as a miss and as a false page."""
+
+import pytest
+
+from fleet.alarms import Severity
+from local.replay.run import OURS, Replay, Told
+from local.replay.scenario import Scenario
+from local.replay.score import Score, score
+
+
+def page(alarm: str, minute: float, fleet: str = "a", severity: Severity = Severity.PAGE) -> Told:
+    return Told(fleet, alarm, severity, minute)
+
+
+def judged(*told: Told, alarm_set: str = OURS, **changes: object) -> Score:
+    incident = {
+        "fleet": "a",
+        "kind": "hang",
+        "alarms": ["JobHang"],
+        "also": ["NodeBlind"],
+        "at": 60,
+        "by": 72,
+        "until": 90,
+    }
+    scenario = Scenario.model_validate(
+        {
+            "name": "s",
+            "title": "s",
+            "minutes": 120,
+            "fleets": {name: {"instance_type": "trn1.2xlarge", "nodes": 1} for name in "ab"},
+            "incidents": [{**incident, **changes}],
+        }
+    )
+    return score([Replay(scenario, {alarm_set: told}, ())], alarm_set)
+
+
+def figures(found: Score) -> tuple[float | None, float | None]:
+    return found.recall, found.precision
+
+
+def test_in_time_is_a_hit() -> None:
+    found = judged(page("JobHang", 70.2))
+
+    assert figures(found) == (1, 1)
+    assert found.minutes("hang") == pytest.approx(10.2)
+
+
+def test_too_late_is_a_miss_and_yet_not_false() -> None:
+    assert figures(judged(page("JobHang", 80.2))) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [page("JobHang", 59.2), page("JobHang", 96.2), page("LowUtilization", 70.2), page("JobHang", 70.2, fleet="b")],
+)
+def test_before_after_elsewhere_or_of_something_else_is_false(told: Told) -> None:
+    assert figures(judged(told)) == (0, 0)
+
+
+def test_the_second_page_of_an_alarm_for_one_incident_is_false() -> None:
+    assert figures(judged(page("JobHang", 70.2), page("JobHang", 80.2))) == (1, 0.5)
+
+
+def test_what_may_come_along_is_not_false_and_is_no_hit() -> None:
+    assert figures(judged(page("NodeBlind", 65.2, severity=Severity.TICKET))) == (0, 1)
+
+
+def test_silence_has_no_precision() -> None:
+    assert figures(judged()) == (0, None)
+
+
+def test_any_page_of_a_rival_counts_while_an_incident_goes_on() -> None:
+    assert figures(judged(page("GpuUnderutilized", 70.2), alarm_set="dcgm-style")) == (1, 1)
+    assert figures(judged(page("GpuUnderutilized", 30.2), alarm_set="dcgm-style")) == (0, 0)
