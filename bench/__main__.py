@@ -1,6 +1,6 @@
 """``python -m bench``: every benchmark, one after the other."""
 
-from bench import agent_memory, agent_report, compile_cache_fleet, compile_cache_warm, endpoint_load, synth
+from bench import agent_memory, agent_report, compile_cache_fleet, compile_cache_warm, replay_corpus, synth
 
 
 def main() -> None:
@@ -10,7 +10,7 @@ def main() -> None:
     synth.run()
     compile_cache_warm.run()
     compile_cache_fleet.run()
-    endpoint_load.run()
+    replay_corpus.run()
 
 
 if __name__ == "__main__":

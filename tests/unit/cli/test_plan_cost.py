@@ -72,7 +72,7 @@ def test_the_text_names_prices_what_is_not_priced_and_the_budgets() -> None:
     assert "staging to prod: $ expected in a month" in told
     assert "not priced: ECR: images kept and pulled: no price with a source was found" in told
     assert "CloudWatch: $119.10 expected, within its budget of $150.00" in told
-    assert "128 trn1.32xlarge in 8 jobs: $55.98 of $60.00; $60.78 when" in told
+    assert "128 trn1.32xlarge in 8 jobs: $56.88 of $60.00; $61.68 when" in told
     assert "2,000 trn1.32xlarge in 125 jobs: $704.76 of $720.00; $779.76 when" in told
 
 
