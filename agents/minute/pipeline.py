@@ -147,13 +147,13 @@ class Pipeline:
             # Nothing ran for a job without a process: that is known, and a hang to whoever waits for it.
             figures = replace(figures, completed=0)
         job, memory = judged(found, self._memory, self._last_ids)
-        seen = _observation(minute, figures, around, job, blind)
-        verdict = decide(seen, memory)
+        observed = _observation(minute, figures, around, job, blind)
+        verdict = decide(observed, memory)
         self._memory = verdict.memory
         node, state = self._describe(), verdict.state
         jobs = () if state is NodeState.NO_JOB else shares(found, self._minute, figures, state, node)
         reported, strays = workload(around.collected.job_metrics, [share.job.job_id for share in jobs])
-        worst_job, self._progress = judge(progress(jobs), seen, verdict, self._progress)
+        worst_job, self._progress = judge(progress(jobs), observed, verdict, self._progress)
         entry = NodeMinute(
             node=node,
             minute=minute,
