@@ -40,7 +40,7 @@ def test_promtool_finds_nothing_wrong_with_every_metric_of_the_catalogue() -> No
     batch = batches.one(around=Contribution(metrics=every, job_metrics={"job-1": of_jobs}))
 
     assert check_metrics(generate_latest(shown(batch).registry)) == ""
-    assert len([name for name in names_of(shown(batch)) if "_job_" in name]) == len(of_jobs)
+    assert len([name for name in names_of(shown(batch)) if "fleet_job_" in name]) == len(of_jobs)
 
 
 def test_a_full_node_is_shown_by_core_and_by_device() -> None:
