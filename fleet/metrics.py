@@ -62,6 +62,8 @@ class MetricSpec:
     per_job: bool
     meaning: str
     publisher: Publisher = Publisher.AGENT
+    from_workload: bool = False
+    """Whether the job's own processes say it; where it is per fleet too, a node counts it over its jobs."""
 
     @property
     def dimension_sets(self) -> tuple[tuple[str, ...], ...]:
@@ -86,8 +88,8 @@ def _capacity(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
     return MetricSpec(name, unit, kind, True, False, meaning, Publisher.CAPACITY_WATCH)
 
 
-def _job(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
-    return MetricSpec(name, unit, kind, False, True, meaning)
+def _job(name: str, unit: Unit, kind: Kind, meaning: str, *, per_fleet: bool = False) -> MetricSpec:
+    return MetricSpec(name, unit, kind, per_fleet, True, meaning, from_workload=True)
 
 
 TENSOR_ENGINE_UTILIZATION: Final = _both(
@@ -133,7 +135,10 @@ SAMPLES_PER_SECOND: Final = _job(
     "SamplesPerSecond", Unit.COUNT_PER_SECOND, Kind.GAUGE, "samples, as the workload reports"
 )
 TRAINING_LOSS: Final = _job("TrainingLoss", Unit.NONE, Kind.GAUGE, "loss, as the workload reports")
-NON_FINITE_LOSS: Final = _job("NonFiniteLoss", Unit.COUNT, Kind.PER_MINUTE, "losses that were NaN or infinite")
+# Per fleet too: an alarm cannot know the jobs that there will be.
+NON_FINITE_LOSS: Final = _job(
+    "NonFiniteLoss", Unit.COUNT, Kind.PER_MINUTE, "losses that were NaN or infinite", per_fleet=True
+)
 COST_USD_PER_HOUR: Final = _both("CostUsdPerHour", Unit.NONE, Kind.GAUGE, "price of the node, an hour")
 WASTED_USD_PER_HOUR: Final = _both(
     "WastedUsdPerHour", Unit.NONE, Kind.GAUGE, "part of the price that buys no useful work"

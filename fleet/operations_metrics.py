@@ -30,8 +30,17 @@ CAPACITY_WATCH_PROBLEMS: Final = OperationsMetric(
     "CapacityWatchProblems",
     "at a look: fleets whose capacity could not be seen or put in order, and reservations that no fleet has any more",
 )
+DEPLOYMENTS_IN_PROGRESS: Final = OperationsMetric(
+    "DeploymentsInProgress", "at a look: stacks of the environment that CloudFormation is changing"
+)
 ROLLOUTS_IN_PROGRESS: Final = OperationsMetric(
     "RolloutsInProgress", "1 at each look at a rollout that is under way, 0 at its last look"
+)
+JOBS_WITH_METRICS: Final = OperationsMetric(
+    "JobsWithMetrics", "at a run of the ledger: jobs that had metric series of their own in the newest hour"
+)
+PRECOMPILATIONS_DONE: Final = OperationsMetric(
+    "PrecompilationsDone", "models whose graphs were compiled before they were needed"
 )
 ROLLOUTS_NOT_DONE: Final = OperationsMetric(
     "RolloutsNotDone", "at the end of a rollout: 0 when the new version serves as it should, 1 when not"

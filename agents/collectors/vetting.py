@@ -84,7 +84,7 @@ def _figures(figures: Mapping[MetricSpec, float], problems: list[str], *, of_job
     kept = {}
     for spec, value in figures.items():
         # What both sets have comes from neuron-monitor, and a series has one datum in a minute.
-        if spec.kind not in _KINDS or (spec.per_fleet, spec.per_job) != (not of_job, of_job):
+        if spec.kind not in _KINDS or not (spec.from_workload if of_job else not spec.per_job):
             problems.append(f"{spec.name} is not for a collector to say{' of a job' if of_job else ''}")
         elif isinstance(value, bool) or not isinstance(value, int | float):
             problems.append(f"{spec.name} is no number")

@@ -57,6 +57,14 @@ def _of_job(entry: NodeMinute, share: JobShare) -> Iterator[Datum]:
 def _reported(entry: NodeMinute) -> Iterator[Datum]:
     for job_id, figures in entry.workload.items():
         yield from _datums(entry, job_id, [each for spec, value in figures.items() for each in _value(spec, value)])
+    yield from _datums(entry, None, _of_all_jobs(entry))
+
+
+def _of_all_jobs(entry: NodeMinute) -> _Measured:
+    """What jobs say that the fleet counts too: a node's sum, and nothing where no job says anything."""
+    counted = {spec for figures in entry.workload.values() for spec in figures if spec.per_fleet}
+    for spec in sorted(counted, key=lambda each: each.name):
+        yield from _value(spec, sum(figures[spec] for figures in entry.workload.values() if spec in figures))
 
 
 def _datums(entry: NodeMinute, job_id: str | None, measured: Iterable[tuple[MetricSpec, _Shape]]) -> Iterator[Datum]:

@@ -92,6 +92,8 @@ def _reported(entry: NodeMinute, job_id: str) -> dict[str, Any]:
         "tokens_per_second": figures.get(metrics.TOKENS_PER_SECOND),
         "samples_per_second": figures.get(metrics.SAMPLES_PER_SECOND),
         "step": _step(entry, job_id),
+        # Said only where there were any: a page asks which job it was.
+        "non_finite_losses": figures.get(metrics.NON_FINITE_LOSS) or None,
     }
 
 

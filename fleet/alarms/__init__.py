@@ -6,6 +6,7 @@ One set per fleet, whatever its number of nodes, and one for the platform's own 
 
 from fleet.alarms import health, utilization
 from fleet.alarms.capacity import capacity_alarms
+from fleet.alarms.changes import change_in_progress
 from fleet.alarms.compilation import compilation_alarms
 from fleet.alarms.endpoint import endpoint_alarms
 from fleet.alarms.operations import platform_alarms
@@ -25,6 +26,7 @@ from fleet.alarms.specs import (
     Silence,
     alarms_in,
 )
+from fleet.alarms.spending import metrics_budget
 
 __all__ = [
     "AlarmSettings",
@@ -42,8 +44,10 @@ __all__ = [
     "Spec",
     "Thresholds",
     "alarms_in",
+    "change_in_progress",
     "endpoint_alarms",
     "fleet_alarms",
+    "metrics_budget",
     "platform_alarms",
     "precompile_alarms",
 ]
@@ -67,10 +71,16 @@ def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
         health.hbm_pressure(settings),
         *compilation_alarms(settings),
         health.spool_growing(settings),
+        *([health.efa_degraded(settings)] if settings.has_efa else []),
         *capacity_alarms(settings),
         health.fleet_silent(settings),
     )
     if settings.purpose == "inference":
         # An endpoint without requests completes nothing, and its cores differ with their traffic: neither is a fault.
         return alarms
-    return (*alarms, utilization.job_hang(settings), utilization.straggler(settings))
+    return (
+        *alarms,
+        utilization.job_hang(settings),
+        utilization.non_finite_loss(settings),
+        utilization.straggler(settings),
+    )

@@ -10,6 +10,9 @@ BLIND_SHARE: Final = 0.05
 SILENT_MINUTES: Final = 15
 # 1.4 to 2.4 KB a minute and sink, so this is four to nine hours of one node; less is a hiccup of the network.
 SPOOL_BYTES: Final = 1_000_000
+# No figure of AWS: a share of some 1 % of full-size packets, and a floor below which a share means nothing.
+RETRANSMITS_PER_MB: Final = 1
+RETRANSMITS_IGNORED: Final = 1_000
 
 
 def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
@@ -112,6 +115,33 @@ def hbm_pressure(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=settings.thresholds.hbm_percent,
         datapoints=(10, 15),
+        silence=Silence.NOT_BREACHING,
+    )
+
+
+def efa_degraded(settings: AlarmSettings) -> AlarmSpec:
+    """Nodes that talk past EFA, or have to say much of it again: every collective waits for them."""
+    limit = f"{RETRANSMITS_IGNORED} + {RETRANSMITS_PER_MB} * FILL(sent, 0) / 1000000"
+    return AlarmSpec(
+        environment=settings.environment,
+        subject=settings.fleet,
+        key="EfaDegraded",
+        severity=Severity.TICKET,
+        summary="A job's nodes talk over TCP in place of EFA, or EFA sends many packets again.",
+        action="Check FI_PROVIDER=efa and the security group's rule to itself; for one bad node, replace the node.",
+        metric=MathRef(
+            # Counters of retransmissions exist on Nitro v4 and later only: one that is missing must not hide the other.
+            f"IF(FILL(fallback, 0) >= 1 OR FILL(again, 0) > {limit}, 1, 0)",
+            (
+                ("fallback", settings.metric(metrics.EFA_FALLBACK_TO_TCP, "Maximum")),
+                ("again", settings.metric(metrics.EFA_RETRANSMITS, "Maximum")),
+                ("sent", settings.metric(metrics.EFA_TRANSMIT_BYTES, "Maximum")),
+            ),
+        ),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        # A job that began over TCP stays there; a burst of a congested minute does not last.
+        datapoints=(5, 15),
         silence=Silence.NOT_BREACHING,
     )
 

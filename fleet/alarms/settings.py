@@ -34,6 +34,8 @@ class AlarmSettings:
     market: MarketKind
     nodes: int
     reports_flops: bool = True
+    has_efa: bool = False
+    """Whether its nodes talk to each other over EFA."""
     thresholds: Thresholds = field(default_factory=Thresholds)
 
     @property

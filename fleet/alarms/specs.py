@@ -12,6 +12,9 @@ from typing import Final
 from fleet import metrics, naming, operations_metrics
 
 DESCRIPTION_LIMIT: Final = 1024
+# How long a composite waits for its suppressor to fire, and how long it stays quiet after that one has rested.
+SUPPRESSOR_WAIT_SECONDS: Final = 60
+SUPPRESSOR_EXTENSION_SECONDS: Final = 300
 _STATISTIC: Final = re.compile(r"Average|Minimum|Maximum|p\d{1,2}(\.\d+)?")
 
 
@@ -197,3 +200,5 @@ class CompositeSpec(_Alarm):
     """An alarm over the states of other alarms."""
 
     rule: Rule
+    suppressed_by: AlarmSpec | None = None
+    """While that one is in ALARM, and for a while after it, nobody is told."""

@@ -3,6 +3,7 @@
 from typing import Final
 
 from fleet import metrics
+from fleet.alarms.changes import change_in_progress
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import (
     AlarmSpec,
@@ -101,6 +102,27 @@ def low_utilization(
         action="On the worst nodes look for a starved input pipeline first, then recompilation, then a slow peer.",
         # A fault and an idle job are their own pages, with other things to do.
         rule=AllOf((InAlarm(below), InAlarm(waste), Not(InAlarm(fault)), Not(InAlarm(idle)))),
+        # Nodes that are replaced under a job do little, and everybody who would be woken knows why.
+        suppressed_by=change_in_progress(settings.environment),
+    )
+
+
+def non_finite_loss(settings: AlarmSettings) -> AlarmSpec:
+    """A job whose loss is no number any more: whatever it computes from now on is lost."""
+    return AlarmSpec(
+        environment=settings.environment,
+        subject=settings.fleet,
+        key="NonFiniteLoss",
+        severity=Severity.PAGE,
+        summary="A job's loss is NaN or infinite: it pays for steps that train nothing.",
+        action="Tell the job's owner; stop it, and start it from the last checkpoint with a finite loss.",
+        metric=settings.metric(metrics.NON_FINITE_LOSS, "Maximum"),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        # Any: a loss does not come back. One page for all that follow within a quarter of an hour.
+        datapoints=(1, 15),
+        # Only jobs that report a loss have the metric.
+        silence=Silence.NOT_BREACHING,
     )
 
 

@@ -19,6 +19,7 @@ from lambdas.capacity_watch.clients import (
     SsmClient,
     TableClient,
 )
+from lambdas.capacity_watch.deployments import ChangingStacks
 from lambdas.capacity_watch.nodes import Ec2Nodes
 from lambdas.capacity_watch.ports import World
 from lambdas.capacity_watch.reservations import Ec2Reservations
@@ -49,6 +50,7 @@ def world() -> World:
         batches=BatchEnvironments(batch),
         groups=ScalingGroups(autoscaling),
         stacks=ReservationStacks(cloudformation),
+        deployments=ChangingStacks(cloudformation),
     )
 
 

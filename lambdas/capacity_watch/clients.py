@@ -62,6 +62,9 @@ class CloudFormationClient(Protocol):
     def describe_stack_events(self, **request: object) -> dict[str, Any]:
         """DescribeStackEvents."""
 
+    def list_stacks(self, **request: object) -> dict[str, Any]:
+        """ListStacks."""
+
 
 class SsmClient(Protocol):
     """Systems Manager."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from fleet.instances import Price
-from fleet.operations_metrics import CAPACITY_WATCH_PROBLEMS
+from fleet.operations_metrics import CAPACITY_WATCH_PROBLEMS, DEPLOYMENTS_IN_PROGRESS
 from fleet.reserved.place import Place
 from lambdas.capacity_watch import adapters, events, service, settings
 from lambdas.capacity_watch.ports import World
@@ -78,11 +78,22 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     is_whole = len(looks) == len(_settings().fleets)
     if is_whole:
         problems += [*price_problems, *service.left_behind(_world(), _settings().environment, places)]
+        problems += _count_deployments(now)
     for problem in problems:
         log.error("not done", problem=problem)
     if is_whole:
         emit(CAPACITY_WATCH_PROBLEMS, len(problems), _settings().environment)
     return {"looked_at": [look.place.fleet for look in looks], "problems": problems}
+
+
+def _count_deployments(now: datetime) -> tuple[str, ...]:
+    """Publish how many stacks are being changed; the problem where nobody knows, which then suppresses nothing."""
+    try:
+        changing = _world().deployments.of(_settings().environment, now)
+    except Exception as error:
+        return (f"deployments: {type(error).__name__}: {error}",)
+    emit(DEPLOYMENTS_IN_PROGRESS, len(changing), _settings().environment, stacks=", ".join(changing)[:1000])
+    return ()
 
 
 def _remember(event: dict[str, Any], looks: list[service.Look], now: datetime) -> None:

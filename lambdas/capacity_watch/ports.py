@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from fleet.reserved.observed import Batch, Node, Reservation, ScalingGroup, Stack
@@ -68,6 +69,14 @@ class Stacks(Protocol):
         ...
 
 
+class Deployments(Protocol):
+    """CloudFormation's operations."""
+
+    def of(self, environment: str, now: datetime) -> tuple[str, ...]:
+        """Names of the environment's stacks that are being changed."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """All of it. Each call may raise what botocore raises, and LookupError for what ought to be there and is not."""
@@ -77,3 +86,4 @@ class World:
     batches: Batches
     groups: Groups
     stacks: Stacks
+    deployments: Deployments

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from fleet.operations_metrics import LEDGER_PROBLEMS
+from fleet.operations_metrics import JOBS_WITH_METRICS, LEDGER_PROBLEMS
 from lambdas.cost_report import adapters, settings
 from lambdas.shared.observability import emit, logger
 
@@ -45,6 +45,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         shutil.rmtree(world.scratch, ignore_errors=True)
     for problem in problems:
         log.error("not done", problem=problem)
+    if report.jobs is not None:
+        emit(JOBS_WITH_METRICS, report.jobs, _settings().environment)
     emit(LEDGER_PROBLEMS, len(problems), _settings().environment)
     answer = {**service.told(report), "problems": problems}
     log.info("rolled up", **answer)

@@ -26,6 +26,8 @@ class Sorted:
     environment: str
     unreadable: int = 0
     problems: list[str] = field(default_factory=list)
+    jobs: set[tuple[str, str]] = field(default_factory=set)
+    """Fleet and job of every part: each has metric series of its own."""
     _files: dict[tuple[str, date], IO[str]] = field(default_factory=dict)
 
     def take(self, events: Iterable[Mapping[str, Any] | str]) -> None:
@@ -53,6 +55,7 @@ class Sorted:
             # What a function says of itself in the same log group has a level, and is no minute.
             minute = read_node_minute(event)
             self._write("nodes", minute.environment, minute.minute, _node(minute))
+            self.jobs.update((minute.fleet, part.job) for part in minute.parts if part.job)
 
     def _write(self, kind: str, environment: str, minute: int, row: Mapping[str, Any]) -> None:
         if environment != self.environment:

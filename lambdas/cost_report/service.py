@@ -37,6 +37,8 @@ class Report:
     days: dict[date, rollup.RolledUp] = field(default_factory=dict)
     unreadable: int = 0
     problems: list[str] = field(default_factory=list)
+    jobs: int | None = None
+    """Jobs in the newest hour that was taken in; None when none was."""
 
 
 def run(world: World, environment: str, now: datetime, *, again: date | None = None) -> Report:
@@ -71,6 +73,7 @@ def _take_in(world: World, environment: str, hour: Arrived, report: Report) -> s
         if content is not None:
             found.take(events(content))
     files = found.close()
+    report.jobs = len(found.jobs)
     report.unreadable += found.unreadable
     if found.unreadable:
         report.problems.append(f"{found.unreadable} events of {hour.hour} are in no ledger: {found.problems[0]}")

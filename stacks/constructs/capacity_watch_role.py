@@ -26,7 +26,7 @@ def allow_watch(
     parameters: Sequence[str],
 ) -> None:
     """Give ``role`` what the watch does. ``compute_environments`` are those that it may keep nodes in; ARNs all."""
-    reading = ["ec2:DescribeCapacityReservations", "ec2:DescribeInstances"]
+    reading = ["cloudformation:ListStacks", "ec2:DescribeCapacityReservations", "ec2:DescribeInstances"]
     _allow(role, "ssm:GetParameters", on=parameters)
     if environment.batch_fleets:
         reading += ["batch:DescribeComputeEnvironments", "batch:ListJobs"]

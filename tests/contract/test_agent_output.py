@@ -141,7 +141,7 @@ def full_minute(node: Json, jobs: int, **changes: Any) -> NodeMinute:
         metrics={
             spec: 3.0 for spec in AGENT_CATALOGUE.values() if spec.per_fleet and not spec.per_job and spec not in OWN
         },
-        job_metrics={job.job_id: {spec: 2.5 for spec in CATALOGUE.values() if not spec.per_fleet} for job in shared},
+        job_metrics={job.job_id: {spec: 2.5 for spec in CATALOGUE.values() if spec.from_workload} for job in shared},
         jobs=shared,
     )
     own = SelfFigures(cpu_percent=1.0, rss_bytes=1)
@@ -194,9 +194,9 @@ def test_the_largest_node_fits_one_request_and_a_small_log_event() -> None:
     request = len(json.dumps(datums, separators=(",", ":")))
     event = len(json.dumps(log_event(entry), separators=(",", ":")))
 
-    # 42 series of the fleet and 16 of each job. PutMetricData takes 1,000 datums and 1 MB, CloudWatch Logs an event of
+    # 40 series of the fleet and 16 of each job. PutMetricData takes 1,000 datums and 1 MB, CloudWatch Logs an event of
     # 1 MB with its 26 bytes: 32,515 and 13,105 bytes are far from it.
-    assert len(datums) == 42 + 4 * 16
+    assert len(datums) == 40 + 4 * 16
     assert request < 40_000
     assert event < 15_000
 

@@ -34,6 +34,7 @@ class Account:
     joined: list[tuple[str, list[str]]] = field(default_factory=list)
     kept: list[tuple[str, int]] = field(default_factory=list)
     stacks_asked: list[str] = field(default_factory=list)
+    changing: tuple[str, ...] = ()
     prices: dict[str, tuple[Price, ...]] = field(default_factory=dict)
 
     def world(self) -> World:
@@ -46,6 +47,7 @@ class Account:
             batches=port(lambda p: self.environments.get(p.fleet, batch()), keep=self._keep),
             groups=port(lambda p: self.scaling[p.fleet]),
             stacks=port(self._stack),
+            deployments=SimpleNamespace(of=self._changing),
         )
 
     def read_prices(self, _settings: object, _places: object) -> dict[str, tuple[Price, ...]]:
@@ -71,6 +73,10 @@ class Account:
     def _stack(self, of: Place) -> Stack:
         self.stacks_asked.append(of.fleet)
         return self.stack
+
+    def _changing(self, environment: str, _now: object) -> tuple[str, ...]:
+        self._maybe_fail(f"deployments of {environment}")
+        return self.changing
 
     def _fleet_of(self, instance_id: str) -> tuple[str, str] | None:
         self._maybe_fail(instance_id)
@@ -104,8 +110,15 @@ class Deployed:
     @property
     def problems(self) -> float:
         """What the last call counted."""
-        (counted,) = [event["CapacityWatchProblems"] for event in self.written if "CapacityWatchProblems" in event]
-        return float(counted[0])
+        count = self.counted("CapacityWatchProblems")
+        assert count is not None
+        return count
+
+    def counted(self, metric: str) -> float | None:
+        """A count that the last call published; None where it published none."""
+        found = [event[metric][0] for event in self.written if metric in event]
+        assert len(found) <= 1
+        return float(found[0]) if found else None
 
 
 Deploy = Callable[..., Deployed]

@@ -72,17 +72,17 @@ def node_gigabytes(fleet: FleetShape, hours: Spread) -> Spread:
 def series(fleet: FleetShape, use: Use) -> Spread:
     """Metric-months of the fleet and of its jobs; a metric is paid for by the hour that it has data in."""
     share = running_hours(fleet, use) * (1 / HOURS)
-    jobs = _jobs(fleet)
+    jobs = jobs_at_once(fleet.purpose, fleet.nodes)
     of_fleet = SERIES_OF_A_FLEET + Spread.certain(SERIES_OF_EFA if fleet.has_efa else 0)
     return (SERIES_OF_A_JOB.times(jobs) + of_fleet).times(share)
 
 
-def _jobs(fleet: FleetShape) -> Spread:
-    """Jobs at once. An endpoint's tasks, one on each node, are jobs of their own."""
-    if fleet.purpose is Purpose.INFERENCE:
-        return Spread.certain(fleet.nodes)
-    usual = max(1, fleet.nodes // NODES_OF_A_JOB)
-    return Spread(1, usual, max(usual, fleet.nodes // 4))
+def jobs_at_once(purpose: Purpose, nodes: int) -> Spread:
+    """Jobs of a fleet. An endpoint's tasks, one on each node, are jobs of their own."""
+    if purpose is Purpose.INFERENCE:
+        return Spread.certain(nodes)
+    usual = max(1, nodes // NODES_OF_A_JOB)
+    return Spread(1, usual, max(usual, nodes // 4))
 
 
 def cloudwatch_lines(environment: EnvironmentShape, use: Use) -> list[Line]:

@@ -1,5 +1,6 @@
 """Alarm specs as CloudWatch alarms, and fleets as the settings of their alarms."""
 
+from dataclasses import replace
 from typing import Any
 
 import aws_cdk as cdk
@@ -7,10 +8,13 @@ import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_sns as sns
 
-from dashboards.alarms import AlarmGroup, alarm_settings, environment_alarms
+from dashboards.alarms import AlarmGroup
+from dashboards.mute_rules import mute
+from environments.alarms import alarm_settings, environment_alarms
 from environments.loader import load
+from environments.maintenance import Window
 from environments.model import Environment, TrainingFleet
-from fleet.alarms import AlarmSettings, Severity, fleet_alarms, platform_alarms
+from fleet.alarms import AlarmSettings, Severity, change_in_progress, fleet_alarms, platform_alarms
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
 
@@ -21,13 +25,20 @@ def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
     topics: dict[Severity, sns.ITopic] = {
         severity: sns.Topic(stack, severity.value, topic_name=severity.value) for severity in Severity
     }
+    machinery = change_in_progress("prod")
+    past = sns.Topic(stack, "past")
+    suppressor = AlarmGroup(
+        stack, "suppressor", specs=[machinery], topics=topics, past_the_pager=past, runbooks_url="docs", tags={}
+    )
     AlarmGroup(
         stack,
         "fleet",
         specs=(*fleet_alarms(settings), *platform_alarms("prod", has_block_engine=True, forecast_percent=105)),
         topics=topics,
-        past_the_pager=sns.Topic(stack, "past"),
+        past_the_pager=past,
         runbooks_url="docs/runbooks",
+        tags={"fleet": "trn1", "owner": "research"},
+        suppressors={machinery.name: suppressor.by_key[machinery.key]},
     )
     found: dict[str, dict[str, Any]] = {}
     for resource in assertions.Template.from_stack(stack).to_json()["Resources"].values():
@@ -66,8 +77,7 @@ def test_silence_is_no_incident_until_what_speaks_is_deployed(alarms: dict[str, 
     warm_ups = {key: alarm["WarmUpConfiguration"] for key, alarm in alarms.items() if "WarmUpConfiguration" in alarm}
 
     half_an_hour = {"WarmUpPeriodDurationInMinutes": 30}
-    speakers = ("CapacityWatch", "CapacityBlockEngine", "PoolController")
-    assert warm_ups == dict.fromkeys((f"{each}Silent" for each in speakers), half_an_hour)
+    assert warm_ups == dict.fromkeys(("CapacityWatchSilent", "CapacityBlockEngineSilent", "LedgerSilent"), half_an_hour)
 
 
 def test_thresholds_come_from_the_environment_file() -> None:
@@ -144,3 +154,57 @@ def test_severity_chooses_the_topic(alarms: dict[str, Any], key: str, topic: str
 def test_children_of_a_composite_have_no_action(alarms: dict[str, Any]) -> None:
     assert "AlarmActions" not in alarms["WasteAboveThreshold"]
     assert "OKActions" not in alarms["WasteAboveThreshold"]
+
+
+def test_an_alarm_can_be_routed_by_its_tags_which_travel_with_its_notifications(alarms: dict[str, Any]) -> None:
+    for key, severity in (("LowUtilization", "page"), ("NodeBlind", "ticket")):
+        tags = {tag["Key"]: tag["Value"] for tag in alarms[key]["Tags"]}
+        assert tags == {"fleet": "trn1", "owner": "research", "severity": severity}
+        assert alarms[key]["ActionConfiguration"] == {
+            "AlarmTagsPropagation": {
+                "Enabled": True,
+                "IncludedTagKeys": ["environment", "fleet", "owner", "severity"],
+            }
+        }
+    assert "ActionConfiguration" not in alarms["WasteAboveThreshold"]
+
+
+def test_low_utilization_is_quiet_while_somebody_changes_the_environment(alarms: dict[str, Any]) -> None:
+    composite = alarms["LowUtilization"]
+
+    assert (
+        composite["ActionsSuppressor"],
+        composite["ActionsSuppressorWaitPeriod"],
+        composite["ActionsSuppressorExtensionPeriod"],
+    ) == ("prod/platform/ChangeInProgress", 60, 300)
+
+
+def test_a_window_mutes_what_notifies_of_its_fleets_a_hundred_alarms_a_rule() -> None:
+    window = {"name": "night", "reason": "firmware", "cron": "0 2 * * SUN", "minutes": 90, "time_zone": "Europe/Berlin"}
+    environment = load("prod").model_copy(
+        update={"maintenance": (Window(**window), Window(**window | {"name": "one", "fleets": ("inf2-chat",)}))}
+    )
+    specs = environment_alarms(environment, {})
+    stack = cdk.Stack(cdk.App(), "Mutes")
+    # Three times the fleets' alarms, as a large environment would have.
+    many = {
+        name: [replace(spec, subject=f"{name}-{copy}") for spec in of for copy in range(3)]
+        for name, of in specs.items()
+    }
+
+    mute(stack, environment, many)
+
+    rules = {
+        resource["Properties"]["Name"]: resource["Properties"]
+        for resource in assertions.Template.from_stack(stack).to_json()["Resources"].values()
+    }
+    muted = [name for rule in rules.values() for name in rule["MuteTargets"]["AlarmNames"]]
+    assert list(rules) == ["neuron-fleet-prod-night", "neuron-fleet-prod-night-2", "neuron-fleet-prod-one"]
+    assert rules["neuron-fleet-prod-night"]["Rule"] == {
+        "Schedule": {"Duration": "PT90M", "Expression": "cron(0 2 * * SUN)", "Timezone": "Europe/Berlin"}
+    }
+    assert len(rules["neuron-fleet-prod-night"]["MuteTargets"]["AlarmNames"]) == 100
+    assert {name.split("/")[1][:9] for name in rules["neuron-fleet-prod-one"]["MuteTargets"]["AlarmNames"]} == {
+        "inf2-chat"
+    }
+    assert not [name for name in muted if "AboveThreshold" in name or "/platform/" in name]

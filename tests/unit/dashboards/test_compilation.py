@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 
 from dashboards import compilation
-from dashboards.alarms import alarm_settings
+from environments.alarms import alarm_settings
 from environments.loader import load
 from fleet.alarm_evaluation.metric_math.functions import Grid
 from fleet.alarm_evaluation.metric_math.syntax import parse

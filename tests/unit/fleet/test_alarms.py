@@ -6,6 +6,7 @@ from typing import Any, Literal
 import pytest
 
 from fleet import metrics
+from fleet.alarm_evaluation import State
 from fleet.alarms import (
     AlarmSettings,
     AlarmSpec,
@@ -22,11 +23,14 @@ from fleet.alarms import (
     Spec,
     Thresholds,
     alarms_in,
+    change_in_progress,
     endpoint_alarms,
     fleet_alarms,
+    metrics_budget,
 )
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
+from tests.support.alarm_minutes import last_state
 
 FLEET = (("Environment", "prod"), ("Fleet", "trn1-pretrain"))
 NAMES = EndpointNames(load_balancer="app/chat/50dc6c", target_group="targetgroup/chat/943f01")
@@ -51,6 +55,10 @@ def series(alarm: AlarmSpec) -> dict[str, str]:
     """Metric name → statistic of everything that the alarm looks at."""
     refs = (alarm.metric,) if isinstance(alarm.metric, MetricRef) else tuple(ref for _, ref in alarm.metric.queries)
     return {ref.name: ref.statistic for ref in refs}
+
+
+def known(said: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def any_alarm(**changes: Any) -> AlarmSpec:
@@ -91,7 +99,74 @@ def test_a_training_fleet_has_the_contracted_alarms() -> None:
         "PriceStale",
         "ReservationUnused",
         "FleetSilent",
+        "NonFiniteLoss",
     }
+
+
+def test_only_a_fleet_that_has_efa_is_watched_for_it() -> None:
+    assert "EfaDegraded" in by_key(fleet_alarms(settings(has_efa=True)))
+
+
+def test_any_loss_that_is_no_number_pages() -> None:
+    loss = metric_alarm("NonFiniteLoss")
+
+    assert series(loss) == {"NonFiniteLoss": "Maximum"}
+    assert (loss.severity, loss.threshold, loss.datapoints) == (Severity.PAGE, 1, (1, 15))
+
+
+@pytest.mark.parametrize(
+    ("fallback", "again", "sent", "fires"),
+    [
+        (1, None, 0, True),
+        (0, 0, 9e9, False),
+        (None, 999, 0, False),
+        (None, 1001, 0, True),
+        (0, 10_000, 9e9, False),
+        (0, 10_001, 9e9, True),
+        (0, 10_001, None, True),
+    ],
+)
+def test_efa_is_degraded_by_any_fallback_or_by_much_that_is_sent_again(
+    fallback: float | None, again: float | None, sent: float | None, fires: bool
+) -> None:
+    said = {"EfaFallbackToTcp": fallback, "EfaRetransmits": again, "EfaTransmitBytes": sent}
+
+    state = last_state(metric_alarm("EfaDegraded", has_efa=True), (15, known(said)))
+
+    assert (state is State.ALARM) is fires
+
+
+@pytest.mark.parametrize(
+    ("deploying", "rolling", "fires"), [(1, None, True), (None, 1, True), (0, 0, False), (3, 0, True), (0, None, False)]
+)
+def test_a_deployment_and_a_rollout_each_are_a_change(
+    deploying: float | None, rolling: float | None, fires: bool
+) -> None:
+    change = change_in_progress("prod")
+
+    state = last_state(change, (3, known({"DeploymentsInProgress": deploying, "RolloutsInProgress": rolling})))
+
+    assert (state is State.ALARM) is fires
+    assert not change.notifies
+
+
+def test_a_change_of_which_nothing_is_heard_any_more_is_over() -> None:
+    assert last_state(change_in_progress("prod"), (5, {"DeploymentsInProgress": 1}), (5, {})) is State.OK
+
+
+def test_low_utilization_waits_for_changes_and_nothing_else_does() -> None:
+    composites = [alarm for alarm in fleet_alarms(settings()) if isinstance(alarm, CompositeSpec)]
+
+    assert [(alarm.key, alarm.suppressed_by) for alarm in composites] == [
+        ("LowUtilization", change_in_progress("prod"))
+    ]
+
+
+@pytest.mark.parametrize(("planned", "limit"), [(1, 10), (10, 10), (500, 500)])
+def test_metrics_may_be_of_as_many_jobs_as_were_planned_for_and_of_ten(planned: int, limit: int) -> None:
+    alarm = metrics_budget("prod", jobs_planned=planned)
+
+    assert (alarm.comparison, alarm.threshold, alarm.datapoints) == (Comparison.ABOVE, limit, (3, 180))
 
 
 def test_an_endpoint_without_requests_is_neither_hung_nor_straggling() -> None:
@@ -111,7 +186,15 @@ def test_the_number_of_alarms_does_not_depend_on_the_number_of_nodes() -> None:
 def test_pages_are_the_contracted_ones() -> None:
     pages = {alarm.key for alarm in fleet_alarms(settings()) if alarm.notifies and alarm.severity is Severity.PAGE}
 
-    assert pages == {"IdleAllocated", "LowUtilization", "JobHang", "HardwareFault", "FleetBlind", "FleetSilent"}
+    assert pages == {
+        "IdleAllocated",
+        "LowUtilization",
+        "JobHang",
+        "HardwareFault",
+        "FleetBlind",
+        "FleetSilent",
+        "NonFiniteLoss",
+    }
 
 
 def test_low_utilization_watches_the_worst_job_of_the_worst_node() -> None:

@@ -13,6 +13,7 @@ from fleet.fleet_spec import MarketKind
 from fleet.reserved.observed import Activity, Batch, Job, Member, Stack
 from lambdas.capacity_watch import places
 from lambdas.capacity_watch.batches import BatchEnvironments
+from lambdas.capacity_watch.deployments import CHANGING, ChangingStacks
 from lambdas.capacity_watch.scaling import ScalingGroups
 from lambdas.capacity_watch.stacks import ReservationStacks
 from tests.support.watched_capacity import endpoint, place
@@ -276,3 +277,44 @@ def test_a_parameter_that_is_not_there_is_named(stubbed: Stubbed) -> None:
 
     with pytest.raises(LookupError, match="there is no parameter /neuron-fleet/prod/capacity-watch/pretrain"):
         places.read(client, "prod", ["pretrain"])
+
+
+def changing(stack: str, status: str = "UPDATE_IN_PROGRESS", minutes: int = 5, **more: Any) -> dict[str, Any]:
+    began = BEGAN - timedelta(minutes=minutes)
+    return {
+        "StackName": f"neuron-fleet-{stack}",
+        "StackStatus": status,
+        "CreationTime": BEGAN - timedelta(days=90),
+        "LastUpdatedTime": began,
+        **more,
+    }
+
+
+def test_an_environments_stacks_are_changing_until_they_hang(stubbed: Stubbed) -> None:
+    cloudformation, stub = stubbed("cloudformation")
+    asked = {"StackStatusFilter": list(CHANGING)}
+    new = {"StackName": "neuron-fleet-prod-pool", "StackStatus": "CREATE_IN_PROGRESS", "CreationTime": BEGAN}
+    first = [
+        changing("prod-training"),
+        changing("dev-training"),
+        changing("prod-reservation-pretrain"),
+        changing("prod-network", minutes=120),
+    ]
+    stub.add_response("list_stacks", {"StackSummaries": first, "NextToken": "2"}, asked)
+    stub.add_response("list_stacks", {"StackSummaries": [new]}, {**asked, "NextToken": "2"})
+
+    found = ChangingStacks(cloudformation).of("prod", BEGAN)
+
+    assert found == ("neuron-fleet-prod-training", "neuron-fleet-prod-pool")
+
+
+def test_a_stack_that_waits_for_a_person_is_not_changing() -> None:
+    assert "REVIEW_IN_PROGRESS" not in CHANGING
+
+
+def test_cloudformation_failing_is_passed_on_here_too(stubbed: Stubbed) -> None:
+    cloudformation, stub = stubbed("cloudformation")
+    stub.add_client_error("list_stacks", "Throttling")
+
+    with pytest.raises(ClientError, match="Throttling"):
+        ChangingStacks(cloudformation).of("prod", BEGAN)

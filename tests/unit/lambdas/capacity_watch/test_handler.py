@@ -249,6 +249,27 @@ def test_two_looks_in_a_minute_say_the_same(deploy: Deploy) -> None:
     assert events.event(first, NOW) == events.event(second, NOW + timedelta(seconds=30))
 
 
+def test_the_stacks_that_are_being_changed_are_counted_at_every_whole_look(deploy: Deploy) -> None:
+    account = Account(changing=("neuron-fleet-prod-training", "neuron-fleet-prod-capacity"))
+    deployed = deploy(account, place())
+
+    deployed.invoke()
+    first = deployed.counted("DeploymentsInProgress")
+    account.changing = ()
+    deployed.invoke()
+
+    assert (first, deployed.counted("DeploymentsInProgress")) == (2, 0)
+
+
+def test_deployments_that_nobody_can_see_suppress_nothing_and_are_a_problem(deploy: Deploy) -> None:
+    deployed = deploy(Account(broken={"deployments of prod": TimeoutError("CloudFormation")}), place())
+
+    answer = deployed.invoke()
+
+    assert deployed.counted("DeploymentsInProgress") is None
+    assert answer["problems"] == ["deployments: TimeoutError: CloudFormation"]
+
+
 def test_a_missing_setting_is_named(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
     deployed = deploy(Account(), place())
     monkeypatch.delenv("ENVIRONMENT")

@@ -71,3 +71,21 @@ def test_files_of_a_run_are_removed(ledger: LedgerWorld, monkeypatch: pytest.Mon
     monkeypatch.setattr(adapters, "world", lambda *_: ledger.world)
     handler.lambda_handler({}, CONTEXT)
     assert not tmp_path.exists()
+
+
+def test_the_jobs_that_had_metrics_in_the_newest_hour_are_counted(
+    deployed: LedgerWorld, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployed.arrive("2026-11-20-07", *(node_event(jobs=[{"job": f"j{n}", "owner": "a", "cores": 8}]) for n in range(9)))
+    deployed.arrive(
+        "2026-11-20-08",
+        node_event(jobs=[{"job": "a", "owner": "o", "cores": 8}, {"job": "b", "owner": "o", "cores": 8}]),
+        node_event(jobs=[{"job": "a", "owner": "o", "cores": 8}]),
+    )
+
+    handler.lambda_handler({}, CONTEXT)
+    handler.lambda_handler({}, CONTEXT)
+
+    # The second run takes nothing in, and says nothing.
+    events = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [event["JobsWithMetrics"] for event in events if "JobsWithMetrics" in event] == [[2]]
