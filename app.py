@@ -5,6 +5,7 @@ from cdk_nag import AwsSolutionsChecks
 
 from environments.loader import EnvironmentFileError, load
 from stacks.agent_archive.archive import AgentArchiveError
+from stacks.alarm_lint import AlarmLint
 from stacks.platform import Platform
 
 app = cdk.App(
@@ -15,7 +16,7 @@ app = cdk.App(
 try:
     environment = load(app.node.try_get_context("env"))
     Platform(app, environment.name, environment=environment)
-    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app), AlarmLint(environment))
     app.synth()
 except (EnvironmentFileError, AgentArchiveError) as error:
     raise SystemExit(str(error)) from None

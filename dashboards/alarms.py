@@ -1,68 +1,29 @@
-"""Turns alarm specs into CloudWatch alarms, and an environment's fleets into the settings of their alarms."""
+"""Turns alarm specs into CloudWatch alarms."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from aws_cdk import CfnTag, Tags
 from aws_cdk import aws_cloudwatch as cw
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from environments.model import Environment, Fleet, InferenceFleet
 from fleet import metrics
-from fleet.alarms import (
-    AlarmSettings,
-    AlarmSpec,
-    CompositeSpec,
-    MathRef,
-    MetricRef,
-    Severity,
-    Silence,
-    Spec,
-    Thresholds,
-    alarms_in,
-    endpoint_alarms,
-    fleet_alarms,
-)
-from fleet.fleet_spec import MarketKind
-from fleet.load_balancer import EndpointNames
+from fleet.alarms import AlarmSpec, CompositeSpec, MathRef, MetricRef, Severity, Silence, Spec, alarms_in
+from fleet.alarms.specs import SUPPRESSOR_EXTENSION_SECONDS, SUPPRESSOR_WAIT_SECONDS
 
 # What watches is silent until it is deployed too, and ran once; the warm-up ends early when its data comes.
 WARM_UP_MINUTES: Final = 30
+# What a page may be routed by without reading the alarm's name. The environment's own are put on by its stage.
+ROUTING_TAGS: Final = ("environment", "fleet", "owner", "severity")
 Alarm = cw.CfnAlarm | cw.CompositeAlarm
-
-
-def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
-    """What the alarms of ``fleet`` need to know about it."""
-    thresholds = Thresholds(**fleet.alarms.model_dump())
-    if isinstance(fleet, InferenceFleet):
-        thresholds = Thresholds(**fleet.alarms.model_dump(), latency_p99_seconds=fleet.endpoint.latency_p99_seconds)
-    return AlarmSettings(
-        environment=environment.name,
-        fleet=fleet.name,
-        purpose=fleet.purpose,
-        market=MarketKind(fleet.market.kind),
-        nodes=fleet.nodes,
-        reports_flops=fleet.reports_flops,
-        thresholds=thresholds,
-    )
-
-
-def environment_alarms(environment: Environment, endpoints: Mapping[str, EndpointNames]) -> dict[str, tuple[Spec, ...]]:
-    """Every alarm of an environment by fleet; ``endpoints`` holds the load balancers by fleet."""
-    alarms: dict[str, tuple[Spec, ...]] = {}
-    for fleet in environment.fleets:
-        settings = alarm_settings(environment, fleet)
-        alarms[fleet.name] = fleet_alarms(settings)
-        if fleet.name in endpoints:
-            alarms[fleet.name] += endpoint_alarms(settings, endpoints[fleet.name])
-    return alarms
 
 
 class AlarmGroup(Construct):
     """The alarms of one subject. Ids come from the alarm's key; the environment is in the names only."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what its alarms share, all named
         self,
         scope: Construct,
         construct_id: str,
@@ -71,16 +32,22 @@ class AlarmGroup(Construct):
         topics: Mapping[Severity, sns.ITopic],
         past_the_pager: sns.ITopic,
         runbooks_url: str,
+        tags: Mapping[str, str],
+        suppressors: Mapping[str, Alarm] | None = None,
     ) -> None:
+        """``tags`` go on every alarm; ``suppressors`` are alarms of other groups that composites here wait for."""
         super().__init__(scope, construct_id)
         self._specs = specs
         self._runbooks_url = runbooks_url
+        self._suppressors = suppressors or {}
         self.by_key: dict[str, Alarm] = {}
         for spec in specs:
             told = [topics[spec.severity], *([past_the_pager] if spec.past_the_pager else [])] if spec.notifies else []
             self.by_key[spec.key] = (
                 self._metric_alarm(spec, told) if isinstance(spec, AlarmSpec) else self._composite(spec, told)
             )
+        for key, value in tags.items():
+            Tags.of(self).add(key, value)
 
     @property
     def notifying_keys(self) -> tuple[str, ...]:
@@ -109,10 +76,19 @@ class AlarmGroup(Construct):
             warm_up_configuration=warm_up if spec.silence is Silence.BREACHING else None,
             alarm_actions=topics,
             ok_actions=topics,
+            action_configuration=cw.CfnAlarm.ActionConfigurationProperty(
+                alarm_tags_propagation=cw.CfnAlarm.AlarmTagsPropagationProperty(
+                    enabled=True, included_tag_keys=list(ROUTING_TAGS)
+                )
+            )
+            if told
+            else None,
+            tags=[CfnTag(key="severity", value=spec.severity)],
             **_watched(spec.metric),
         )
 
     def _composite(self, spec: CompositeSpec, told: Sequence[sns.ITopic]) -> cw.CompositeAlarm:
+        # The L2, because tiles of dashboards take no other; what it has no parameter for is set below it.
         alarm = cw.CompositeAlarm(
             self,
             spec.key,
@@ -123,8 +99,20 @@ class AlarmGroup(Construct):
         for topic in told:
             alarm.add_alarm_action(actions.SnsAction(topic))
             alarm.add_ok_action(actions.SnsAction(topic))
-        # The rule names the children, so CloudFormation does not see that they have to exist first.
+        resource = cast("cw.CfnCompositeAlarm", alarm.node.default_child)
+        resource.action_configuration = cw.CfnCompositeAlarm.ActionConfigurationProperty(
+            alarm_tags_propagation=cw.CfnCompositeAlarm.AlarmTagsPropagationProperty(
+                enabled=True, included_tag_keys=list(ROUTING_TAGS)
+            )
+        )
+        Tags.of(alarm).add("severity", spec.severity)
+        # Alarms are named in text, so that CloudFormation does not see that they have to exist first.
         alarm.node.add_dependency(*(self.by_key[child.key] for child in alarms_in(spec.rule)))
+        if spec.suppressed_by is not None:
+            resource.actions_suppressor = spec.suppressed_by.name
+            resource.actions_suppressor_wait_period = SUPPRESSOR_WAIT_SECONDS
+            resource.actions_suppressor_extension_period = SUPPRESSOR_EXTENSION_SECONDS
+            alarm.node.add_dependency(self._suppressors[spec.suppressed_by.name])
         return alarm
 
 

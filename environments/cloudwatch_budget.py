@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from environments.model import Environment
 from environments.month_shape import month_shape
+from environments.soundness import is_sound
 from fleet.diagnostics import Diagnostic, warn
-from fleet.instances import catalogue
 from fleet.planning.month.bill import month_of
 from fleet.planning.month.line import Group
 
@@ -14,7 +14,7 @@ def over_cloudwatch_budget(environment: Environment) -> Iterator[Diagnostic]:
     """A warning where more is expected than ``monitoring.cloudwatch_usd_per_month``; nothing where none is set."""
     budget = environment.monitoring.cloudwatch_usd_per_month
     # A fleet of a type that there is not, or in no zone of the network, has a diagnostic of its own.
-    if budget is None or not _is_sound(environment):
+    if budget is None or not is_sound(environment):
         return
     month = month_of(month_shape(environment))
     if month.is_over_cloudwatch_budget:
@@ -27,10 +27,3 @@ def over_cloudwatch_budget(environment: Environment) -> Iterator[Diagnostic]:
             f"${amount(expected.high)}, list prices of {day}), and ${amount(budget)} is allowed",
             "see its lines with `fleet plan cost`; raise the budget, or keep logs for fewer days",
         )
-
-
-def _is_sound(environment: Environment) -> bool:
-    zones = environment.network.availability_zones
-    return all(fleet.instance_type in catalogue() for fleet in environment.fleets) and all(
-        fleet.availability_zone in zones for fleet in environment.training_fleets
-    )

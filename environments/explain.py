@@ -29,7 +29,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "budgets": budgets.Budgets,
     "prometheus": model.Prometheus,
     "gate": model.Gate,
-    "pool": model.Pool,
+    "maintenance": model.Window,
 }
 
 _DID_YOU_MEAN: Final = "did you mean "

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from environments.budgets import Budgets, Principal
+from environments.maintenance import Window
 from environments.markets import CapacityBlock, Market, Reservation
 from fleet.budgets.budget import StopMode, may_be_stopped
 from fleet.fleet_spec import MarketKind, Purpose
@@ -239,6 +239,8 @@ class Environment(_Model):
     budgets: Budgets | None = None
     """What a month may cost. Default: as much as it costs, and AWS Budgets and the forecast say nothing."""
     monitoring: Monitoring = Monitoring()
+    maintenance: tuple[Window, ...] = ()
+    """Windows in which the alarms of fleets tell nobody."""
     retain_data: bool = True
     """Keep file systems, buckets and logs when a stack is deleted."""
     plain_http: bool = False

@@ -2,18 +2,11 @@
 
 from typing import Final
 
+from environments.alarms import environment_alarms, machinery_alarms
 from environments.fleet_specs import fleet_spec
 from environments.markets import CapacityBlock, Reservation
 from environments.model import Environment, Fleet
-from fleet.alarms import (
-    AlarmSettings,
-    AlarmSpec,
-    MathRef,
-    Spec,
-    endpoint_alarms,
-    fleet_alarms,
-    platform_alarms,
-)
+from fleet.alarms import AlarmSpec, MathRef
 from fleet.capacity.interfaces import uses_efa
 from fleet.fleet_spec import MarketKind, Purpose
 from fleet.instances import instance_type
@@ -25,7 +18,6 @@ from fleet.prices import price_for
 INTERFACE_ENDPOINTS: Final = 11
 # Operator, capacity and cost, agent health; one more where there is training, and one where there is inference.
 DASHBOARDS: Final = 3
-# How many metrics an alarm looks at does not depend on the balancer's names.
 _ANY_BALANCER: Final = EndpointNames("app/any/0", "targetgroup/any/0")
 
 
@@ -37,7 +29,7 @@ def month_shape(environment: Environment) -> EnvironmentShape:
     """
     has_block_engine = bool(environment.block_fleets or environment.approvers)
     engine = (Function.CAPACITY_BLOCKS,) if has_block_engine else ()
-    metric_alarms, composites = _alarms(environment, has_block_engine=has_block_engine)
+    metric_alarms, composites = _alarms(environment)
     return EnvironmentShape(
         name=environment.name,
         region=environment.region,
@@ -83,27 +75,12 @@ def _block_hours(block: CapacityBlock) -> float | None:
     return None if block.starts_at is None else (block.ends_at - block.starts_at).total_seconds() / 3600
 
 
-def _alarms(environment: Environment, *, has_block_engine: bool) -> tuple[int, int]:
+def _alarms(environment: Environment) -> tuple[int, int]:
     """Metrics that metric alarms look at, and composite alarms."""
-    specs: list[Spec] = list(
-        platform_alarms(
-            environment.name,
-            has_block_engine=has_block_engine,
-            forecast_percent=environment.forecast_percent,
-        )
-    )
-    for fleet in environment.fleets:
-        settings = AlarmSettings(
-            environment=environment.name,
-            fleet=fleet.name,
-            purpose=fleet.purpose,
-            market=MarketKind(fleet.market.kind),
-            nodes=fleet.nodes,
-            reports_flops=fleet.reports_flops,
-        )
-        specs += fleet_alarms(settings)
-        if fleet.purpose == "inference":
-            specs += endpoint_alarms(settings, _ANY_BALANCER)
+    # How many metrics an alarm looks at does not depend on the names of balancers and pipelines.
+    endpoints = {fleet.name: _ANY_BALANCER for fleet in environment.inference_fleets}
+    specs = [spec for of_fleet in environment_alarms(environment, endpoints).values() for spec in of_fleet]
+    specs += machinery_alarms(environment, "any")
     looked_at = [_metrics(spec) for spec in specs if isinstance(spec, AlarmSpec)]
     return sum(looked_at), len(specs) - len(looked_at)
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from environments.budget_rules import diagnose_budgets
+from environments.alarm_lint import lint_alarms
 from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.fleet_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
+from environments.maintenance_rules import diagnose_maintenance
 from environments.model import Environment, TrainingFleet
 from environments.network_rules import diagnose_network
 from environments.paging_rules import diagnose_paging
@@ -46,7 +47,8 @@ def diagnose_environment(environment: Environment, *, now: datetime | None = Non
     yield from _fits_its_engine(environment)
     yield from _quotas(environment, specs)
     yield from over_cloudwatch_budget(environment)
-    yield from diagnose_budgets(environment)
+    yield from diagnose_maintenance(environment, now=now)
+    yield from lint_alarms(environment)
 
 
 def _names_differ(environment: Environment) -> Iterator[Diagnostic]:

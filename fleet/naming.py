@@ -32,6 +32,11 @@ def dashboard_name(environment: str, audience: str) -> str:
     return f"{PROJECT}-{environment}-{audience}"
 
 
+def mute_rule(environment: str, window: str) -> str:
+    """The CloudWatch mute rule of a maintenance window."""
+    return f"{PROJECT}-{environment}-{window}"
+
+
 def node_log_group(environment: str) -> str:
     """Where every agent of an environment writes its node events."""
     return f"/{PROJECT}/{environment}/nodes"

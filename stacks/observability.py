@@ -1,6 +1,7 @@
 """What watches an environment: the node log group, the topics that alarms speak to, the alarms and the dashboards."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from aws_cdk import Annotations, ArnFormat, CrossStackReferences, ReferenceStrength, Stack
 from aws_cdk import aws_iam as iam
@@ -10,12 +11,14 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from dashboards import agent_health, capacity_and_cost, inference, operator, training
-from dashboards.alarms import AlarmGroup, environment_alarms
+from dashboards.alarms import Alarm, AlarmGroup
+from dashboards.mute_rules import mute
 from dashboards.widgets import dashboard
+from environments.alarms import environment_alarms, machinery_alarms
 from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.model import Environment
 from fleet import naming
-from fleet.alarms import Severity, Spec, platform_alarms, precompile_alarms
+from fleet.alarms import Severity, Spec
 from fleet.load_balancer import EndpointNames
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention
@@ -51,17 +54,20 @@ class ObservabilityStack(Stack):
             self._let_budgets_in()
         self.past_the_pager = self._topic("PastThePager", self.topic_key, naming.past_the_pager_topic(environment.name))
         specs = environment_alarms(environment, endpoints)
-        self.alarms = {fleet: self._alarms(fleet, environment, of_fleet) for fleet, of_fleet in specs.items()}
-        has_block_engine = bool(environment.block_fleets or environment.approvers)
-        machinery = (
-            *platform_alarms(
-                environment.name,
-                has_block_engine=has_block_engine,
-                forecast_percent=environment.forecast_percent,
-            ),
-            *precompile_alarms(environment.name, self._precompilation(environment)),
-        )
+        machinery = machinery_alarms(environment, self._precompilation(environment))
         self.platform_alarms = self._alarms("PlatformAlarms", environment, machinery)
+        suppressors = {spec.name: self.platform_alarms.by_key[spec.key] for spec in machinery}
+        self.alarms = {
+            fleet.name: self._alarms(
+                fleet.name,
+                environment,
+                specs[fleet.name],
+                tags={"fleet": fleet.name, "owner": fleet.owner},
+                suppressors=suppressors,
+            )
+            for fleet in environment.fleets
+        }
+        mute(self, environment, specs)
         for finding in over_cloudwatch_budget(environment):
             Annotations.of(self).add_warning_v2(f"neuron-fleet:{finding.code}", str(finding))
         audiences = {
@@ -75,7 +81,15 @@ class ObservabilityStack(Stack):
             if rows:
                 dashboard(self, environment.name, audience, rows)
 
-    def _alarms(self, construct_id: str, environment: Environment, specs: Sequence[Spec]) -> AlarmGroup:
+    def _alarms(
+        self,
+        construct_id: str,
+        environment: Environment,
+        specs: Sequence[Spec],
+        *,
+        tags: Mapping[str, str] = MappingProxyType({}),
+        suppressors: Mapping[str, Alarm] = MappingProxyType({}),
+    ) -> AlarmGroup:
         return AlarmGroup(
             self,
             construct_id,
@@ -83,6 +97,8 @@ class ObservabilityStack(Stack):
             topics={Severity.PAGE: self.page_topic, Severity.TICKET: self.ticket_topic},
             past_the_pager=self.past_the_pager,
             runbooks_url=environment.paging.runbooks_url,
+            tags=tags,
+            suppressors=suppressors,
         )
 
     def _precompilation(self, environment: Environment) -> str:

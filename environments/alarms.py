@@ -1,0 +1,70 @@
+"""From an environment file to its alarms: the settings of each fleet, and every spec that is deployed."""
+
+from collections.abc import Mapping
+
+from environments.fleet_specs import fleet_spec
+from environments.model import Environment, Fleet, InferenceFleet
+from fleet.alarms import (
+    AlarmSettings,
+    Spec,
+    Thresholds,
+    change_in_progress,
+    endpoint_alarms,
+    fleet_alarms,
+    metrics_budget,
+    platform_alarms,
+    precompile_alarms,
+)
+from fleet.capacity.interfaces import uses_efa
+from fleet.fleet_spec import MarketKind, Purpose
+from fleet.instances import instance_type
+from fleet.load_balancer import EndpointNames
+from fleet.planning.month.cloudwatch import jobs_at_once
+
+
+def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
+    """What the alarms of ``fleet`` need to know about it.
+
+    Raises:
+        UnknownInstanceTypeError: EC2 has no such type; ``loader.load_file`` refuses a file that names it.
+    """
+    thresholds = Thresholds(**fleet.alarms.model_dump())
+    if isinstance(fleet, InferenceFleet):
+        thresholds = Thresholds(**fleet.alarms.model_dump(), latency_p99_seconds=fleet.endpoint.latency_p99_seconds)
+    return AlarmSettings(
+        environment=environment.name,
+        fleet=fleet.name,
+        purpose=fleet.purpose,
+        market=MarketKind(fleet.market.kind),
+        nodes=fleet.nodes,
+        reports_flops=fleet.reports_flops,
+        has_efa=uses_efa(fleet_spec(environment, fleet), instance_type(fleet.instance_type)),
+        thresholds=thresholds,
+    )
+
+
+def environment_alarms(environment: Environment, endpoints: Mapping[str, EndpointNames]) -> dict[str, tuple[Spec, ...]]:
+    """Every alarm of an environment by fleet; ``endpoints`` holds the load balancers by fleet."""
+    alarms: dict[str, tuple[Spec, ...]] = {}
+    for fleet in environment.fleets:
+        settings = alarm_settings(environment, fleet)
+        alarms[fleet.name] = fleet_alarms(settings)
+        if fleet.name in endpoints:
+            alarms[fleet.name] += endpoint_alarms(settings, endpoints[fleet.name])
+    return alarms
+
+
+def machinery_alarms(environment: Environment, precompilation: str) -> tuple[Spec, ...]:
+    """The alarms of the platform itself; ``precompilation`` is the ARN of the precompile pipeline."""
+    has_block_engine = bool(environment.block_fleets or environment.approvers)
+    return (
+        *platform_alarms(environment.name, has_block_engine=has_block_engine),
+        *precompile_alarms(environment.name, precompilation),
+        metrics_budget(environment.name, jobs_planned=jobs_planned(environment)),
+        change_in_progress(environment.name),
+    )
+
+
+def jobs_planned(environment: Environment) -> int:
+    """Jobs at once in all fleets, at the most that ``fleet plan cost`` prices."""
+    return sum(int(jobs_at_once(Purpose(fleet.purpose), fleet.nodes).high) for fleet in environment.fleets)

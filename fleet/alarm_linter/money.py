@@ -1,0 +1,50 @@
+"""What alarms and metrics cost a month, and whether a fleet has more series than its budget."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from fleet import metrics
+from fleet.alarm_linter.watched import Alarm, Watched
+from fleet.diagnostics import Diagnostic, note, refuse, warn
+from fleet.planning.month.prices import service_price
+
+# The design's budget, which 128 nodes in 8 jobs fit into at $60 a month and 2,000 in 125 jobs at $720.
+SERIES_OF_A_FLEET: Final = 44
+SERIES_OF_A_JOB: Final = 16
+# More of CloudWatch's money than this for alarms, and less of it measures anything.
+ALARMS_SHARE: Final = 0.5
+DEAR_ALARM_USD: Final = 1.0
+
+
+def costs(watched: Watched, cloudwatch_usd_per_month: float | None) -> Iterator[Diagnostic]:
+    """The alarms' price as a note, or as a warning where it is much of what CloudWatch may cost."""
+    per_metric, per_composite = service_price("alarm-metric-month"), service_price("composite-alarm-month").usd
+    for alarm in watched.alarms:
+        if (usd := per_metric.usd * _metrics(alarm)) > DEAR_ALARM_USD:
+            why = f"it reads {_metrics(alarm)} metrics, which cost ${usd:.2f} a month"
+            yield warn("alarm-is-dear", alarm.name, f"{usd:.2f}", why, "let nodes publish what it computes")
+    usd = per_metric.usd * sum(map(_metrics, watched.alarms)) + per_composite * len(watched.composites)
+    count = f"{len(watched.alarms)} alarms and {len(watched.composites)} composites"
+    said = f"{count} cost ${usd:.2f} a month ({per_metric.label})"
+    if cloudwatch_usd_per_month is not None and usd > ALARMS_SHARE * cloudwatch_usd_per_month:
+        why = f"{said}: over half of the ${cloudwatch_usd_per_month:,.2f} that CloudWatch may cost"
+        fix = "raise monitoring.cloudwatch_usd_per_month, or make fewer fleets"
+        yield warn("alarms-cost", "alarms", f"{usd:.2f}", why, fix)
+    else:
+        yield note("alarms-cost", "alarms", f"{usd:.2f}", said)
+
+
+def _metrics(alarm: Alarm) -> int:
+    return max(1, len(alarm.series))
+
+
+def over_series_budget(catalogue: dict[str, metrics.MetricSpec]) -> Iterator[Diagnostic]:
+    """An error where nodes would publish more series than the budget has; each is paid for by every fleet or job."""
+    of_agents = [spec for spec in catalogue.values() if spec.publisher is metrics.Publisher.AGENT]
+    for of, count, budget in (
+        ("fleet", sum(spec.per_fleet for spec in of_agents), SERIES_OF_A_FLEET),
+        ("job", sum(spec.per_job for spec in of_agents), SERIES_OF_A_JOB),
+    ):
+        if count > budget:
+            why = f"{count} series of each {of}; the budget has {budget}"
+            yield refuse(f"{of}-over-series-budget", "metrics", count, why, "publish it in the node's log event alone")
