@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from environments import budgets, markets, model
+from environments import maintenance, markets, model
 from fleet.diagnostics import Diagnostic, refuse
 from fleet.fleet_spec import MarketKind, Purpose
 
@@ -29,7 +29,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "budgets": budgets.Budgets,
     "prometheus": model.Prometheus,
     "gate": model.Gate,
-    "maintenance": model.Window,
+    "maintenance": maintenance.Window,
 }
 
 _DID_YOU_MEAN: Final = "did you mean "

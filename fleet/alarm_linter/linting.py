@@ -31,7 +31,7 @@ def lint(watched: Watched, around: Around) -> Iterator[Diagnostic]:
 
 
 def _without_runbook(watched: Watched, runbooks: Collection[str]) -> Iterator[Diagnostic]:
-    keys = {alarm.key: alarm.name for alarm in (*watched.alarms, *watched.composites) if alarm.notifies}
+    keys = {alarm.key: alarm.name for alarm in watched.every if alarm.notifies}
     for key, name in keys.items():
         if key not in runbooks:
             why = f"it tells people to read {key}.md, which does not exist"

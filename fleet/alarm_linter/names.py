@@ -1,6 +1,6 @@
 """Does what alarms and widgets read exist, with these dimensions: a wrong one has no data, and never fires."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from fleet import load_balancer, metrics, operations_metrics
@@ -11,7 +11,7 @@ from fleet.diagnostics import Diagnostic, refuse, warn
 # of Elastic Load Balancing, SQS and Step Functions on their CloudWatch metrics.
 _BALANCER: Final = frozenset({load_balancer.LOAD_BALANCER})
 _TARGETS: Final = frozenset({load_balancer.LOAD_BALANCER, load_balancer.TARGET_GROUP})
-AWS_SERIES: Final = {
+AWS_SERIES: Final[Mapping[str, Mapping[str, tuple[frozenset[str], ...]]]] = {
     load_balancer.NAMESPACE: {
         load_balancer.REQUEST_COUNT: (_BALANCER, _TARGETS),
         load_balancer.TARGET_5XX: (_BALANCER, _TARGETS),
@@ -62,8 +62,9 @@ def _published(series: Series) -> tuple[frozenset[str], ...] | None:
         return tuple(frozenset(each) for each in spec.dimension_sets) if spec else ()
     if series.namespace == operations_metrics.NAMESPACE:
         return (frozenset({operations_metrics.ENVIRONMENT}),) if series.name in operations_metrics.CATALOGUE else ()
-    known = AWS_SERIES.get(series.namespace)
-    return None if known is None else known.get(series.name, ())
+    if series.namespace not in AWS_SERIES:
+        return None
+    return AWS_SERIES[series.namespace].get(series.name, ())
 
 
 def _of_somebody_else(

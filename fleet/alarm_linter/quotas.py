@@ -35,13 +35,13 @@ def over_quotas(watched: Watched) -> Iterator[Diagnostic]:
     for alarm in watched.alarms:
         yield from _alarm(alarm)
     yield from _insights(watched.alarms)
-    known = {alarm.name for alarm in (*watched.alarms, *watched.composites)}
+    known = {alarm.name for alarm in watched.every}
     for composite in watched.composites:
         yield from _composite(composite, known)
     yield from _parents(watched.composites)
     for dashboard in watched.dashboards:
         yield from _dashboard(dashboard)
-    yield from _deploy(len(watched.alarms) + len(watched.composites))
+    yield from _deploy(len(watched.every))
 
 
 def _alarm(alarm: Alarm) -> Iterator[Diagnostic]:

@@ -69,3 +69,8 @@ class Watched:
     alarms: tuple[Alarm, ...] = ()
     composites: tuple[Composite, ...] = ()
     dashboards: tuple[Dashboard, ...] = ()
+
+    @property
+    def every(self) -> tuple[Alarm | Composite, ...]:
+        """The alarms of both kinds."""
+        return (*self.alarms, *self.composites)
