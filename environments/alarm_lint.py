@@ -22,7 +22,7 @@ def around(environment: Environment) -> Around:
     return Around(
         environment=environment.name,
         fleets=tuple(fleet.name for fleet in environment.fleets),
-        runbooks=frozenset(path.stem for path in RUNBOOKS.glob("*.md")),
+        runbooks=frozenset(path.stem for path in RUNBOOKS.glob("*.md") if path.stem != "README"),
         cloudwatch_usd_per_month=environment.monitoring.cloudwatch_usd_per_month,
     )
 

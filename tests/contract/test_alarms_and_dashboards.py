@@ -23,6 +23,16 @@ from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flat
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = ROOT / "docs" / "runbooks"
 
+# The rows of the troubleshooting table that training guides for Trainium share.
+SYMPTOMS = {
+    "Compilation hangs",
+    "Low tensor engine utilization",
+    "Out of memory during compilation",
+    "NaN losses",
+    "Slow training",
+    "EFA errors",
+}
+
 NODE_EVENT_FIELDS = {
     "schema", "environment", "fleet", "node", "instance_type", "availability_zone", "job", "job_name", "owner", "state",
     "state_reason", "seq", "boot_id", "minute", "tensor_engine_utilization", "neuron_core_utilization",
@@ -210,14 +220,42 @@ def test_every_runbook_belongs_to_an_alarm() -> None:
         if alarm.notifies
     }
 
-    assert {path.stem for path in RUNBOOKS.glob("*.md")} == known
+    assert {path.stem for path in runbooks()} == known
 
 
 @pytest.mark.parametrize("section", ["Symptom", "What it means", "First commands", "Fix", "Prevention"])
 def test_every_runbook_has_the_same_sections(section: str) -> None:
-    missing = [path.name for path in RUNBOOKS.glob("*.md") if f"\n## {section}\n" not in path.read_text()]
+    missing = [path.name for path in runbooks() if f"\n## {section}\n" not in path.read_text()]
 
     assert missing == []
+
+
+@pytest.mark.parametrize("runbook", sorted(RUNBOOKS.glob("*.md")), ids=lambda path: path.stem)
+def test_a_runbook_begins_with_three_commands_and_says_what_they_print(runbook: Path) -> None:
+    if runbook.stem == "README":
+        return
+    _, _, rest = runbook.read_text(encoding="utf-8").partition("\n## First commands\n")
+    section, _, _ = rest.partition("\n## ")
+    said, _, printed = section.partition("\nWhat they print:\n")
+    blocks = said.split("\n```")[1::2]
+    # A line that is indented, or begins with a bar, belongs to the command above it.
+    commands = [line for block in blocks for line in block.splitlines() if line and line[0] not in " |#"]
+
+    assert len(commands) >= 3
+    assert re.findall(r"^(\d)\. \S", printed, flags=re.MULTILINE) == ["1", "2", "3"]
+
+
+def test_every_symptom_of_the_guides_has_an_alarm_and_a_runbook() -> None:
+    text = (RUNBOOKS / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.+?) \| (\w+) \| \[(\w+)\]\((\w+)\.md\) \|$", text, flags=re.MULTILINE)
+    prod = watched("prod")
+    keys = {name(alarm)[2] for alarm in (*alarms(prod), *composites(prod)) if "AlarmActions" in alarm}
+
+    assert {words for words in SYMPTOMS if not any(row[0].startswith(words) for row in rows)} == set()
+    for _, alarm, title, link in rows:
+        assert alarm == title == link
+        assert alarm in keys
+        assert (RUNBOOKS / f"{link}.md").is_file()
 
 
 def test_every_widget_draws_what_agents_publish(environment: Watched) -> None:
@@ -344,6 +382,10 @@ def test_no_metric_name_is_written_in_the_dashboards_folder() -> None:
     }
 
     assert written == {}
+
+
+def runbooks() -> list[Path]:
+    return [path for path in RUNBOOKS.glob("*.md") if path.stem != "README"]
 
 
 def name(alarm: dict[str, Any]) -> tuple[str, str, str]:
