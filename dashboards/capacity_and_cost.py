@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_cloudwatch as cw
 
+from dashboards import money
 from dashboards.alarms import AlarmGroup
-from dashboards.money import PRICE_COLUMNS, price_text, stale_prices
+from dashboards.by_job import owners_table
 from dashboards.widgets import Row, Shape, alarm_status, graph, log_table, numbers, row, rows_of, series, total
 from environments.model import Environment
 from fleet import metrics, naming
@@ -19,10 +20,9 @@ def rows(environment: Environment, specs: Mapping[str, Sequence[Spec]], alarms: 
     name = environment.name
     fleets = [fleet.name for fleet in environment.fleets]
     return [
-        row(price_text(environment)),
+        row(money.price_text(environment)),
         row(
-            numbers("Paid now, dollars an hour", [total(metrics.COST_USD_PER_HOUR, name, fleets, label="paid")]),
-            numbers("Wasted now, dollars an hour", [total(metrics.WASTED_USD_PER_HOUR, name, fleets, label="wasted")]),
+            money.now(environment, height=4),
             numbers("Nodes without a job", [total(metrics.NODES_NO_JOB, name, fleets, label="nodes")]),
         ),
         row(
@@ -41,16 +41,7 @@ def rows(environment: Environment, specs: Mapping[str, Sequence[Spec]], alarms: 
         ),
         *_capacity(environment, specs, alarms),
         *rows_of(3, [_cores(name, fleet) for fleet in fleets]),
-        row(
-            log_table(
-                "Dollars wasted an hour and node, by the job with most of its cores",
-                naming.node_log_group(name),
-                f"stats avg(cost_usd_per_hour) as paid, avg(wasted_usd_per_hour) as wasted, {PRICE_COLUMNS} "
-                "by owner, fleet, job, job_name",
-                "sort wasted desc",
-                "limit 20",
-            )
-        ),
+        row(owners_table(name)),
     ]
 
 
@@ -66,7 +57,7 @@ def _capacity(named: Environment, specs: Mapping[str, Sequence[Spec]], alarms: M
         return [series(spec, "Maximum", environment, fleet) for fleet in fleets]
 
     shapes = [
-        stale_prices(named),
+        money.stale_prices(named),
         graph("Nodes that EC2 shows", Unit.COUNT, lines(metrics.PRESENT_NODES, list(of))),
         graph("Missing nodes", Unit.COUNT, lines(metrics.MISSING_NODES, list(of))),
     ]

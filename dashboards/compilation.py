@@ -6,7 +6,7 @@ amount is that of the whole time on the screen. A minute in which something was 
 
 from aws_cdk import aws_cloudwatch as cw
 
-from dashboards.widgets import MINUTE, Row, graph, row, series
+from dashboards.widgets import MINUTE, Row, Shape, graph, row, series
 from fleet import metrics
 from fleet.alarms import AlarmSpec
 from fleet.metrics import MetricSpec, Unit
@@ -42,10 +42,10 @@ def rows(environment: str, fleet: str, *, failing: AlarmSpec) -> list[Row]:
     ]
 
 
-def serving(environment: str, fleet: str, *, miss: AlarmSpec) -> Row:
-    """One row for a fleet that serves, where nothing should ever be compiled."""
+def serving(environment: str, fleet: str, *, miss: AlarmSpec) -> Shape:
+    """For a fleet that serves, where nothing should ever be compiled."""
     misses = [series(metrics.COMPILE_CACHE_MISSES, "Sum", environment, fleet, label="not found compiled")]
-    return row(graph("Graphs that requests wait for", Unit.COUNT, misses, alarms=[miss]))
+    return graph("Graphs that requests wait for", Unit.COUNT, misses, alarms=[miss])
 
 
 def _hit_rate(environment: str, fleet: str) -> cw.MathExpression:

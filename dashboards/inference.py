@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from dashboards import compilation
+from dashboards import compilation, cores, money
+from dashboards.by_job import per_job
 from dashboards.widgets import Row, balancer_series, graph, node_states, row, series, text
 from environments.model import Environment, InferenceFleet
 from fleet import load_balancer, metrics
@@ -80,5 +81,11 @@ def _section(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], nam
             ),
             node_states(environment, fleet.name),
         ),
-        compilation.serving(environment, fleet.name, miss=thresholds["CacheMissWhileServing"]),
+        row(
+            cores.heat("Cores by how busy they are", core, environment, fleet.name),
+            compilation.serving(environment, fleet.name, miss=thresholds["CacheMissWhileServing"]),
+            per_job("Tokens a second, by task", metrics.TOKENS_PER_SECOND, "Sum", environment, fleet.name),
+            money.so_far(environment, fleet.name),
+        ),
+        row(cores.spread_table(environment, fleet.name), cores.core_table(environment, fleet.name)),
     ]

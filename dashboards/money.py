@@ -1,10 +1,19 @@
-"""The price of each fleet's node-hour, with its kind and date: it stands above the dollars that are counted at it."""
+"""Dollars: what a node-hour costs and since when, what is paid and wasted now, and what it has come to.
 
-from dashboards.widgets import Shape, graph, series, text
+Nodes count their own price. A reserved instance that nothing runs on has no agent to count it: the capacity watch does,
+and it is paid for and wasted all the same.
+"""
+
+from collections.abc import Mapping
+
+from aws_cdk import aws_cloudwatch as cw
+
+from dashboards.widgets import MINUTE, Shape, graph, numbers, series, text
 from environments.fleet_specs import fleet_spec
+from environments.markets import CapacityBlock, Reservation
 from environments.model import Environment
 from fleet import metrics
-from fleet.metrics import Unit
+from fleet.metrics import MetricSpec, Unit
 from fleet.prices import price_of
 from fleet.prices.wording import UNKNOWN, rate
 
@@ -27,3 +36,53 @@ def stale_prices(environment: Environment) -> Shape:
     """Which fleets' prices are too old, or not known."""
     lines = [series(metrics.STALE_PRICE, "Maximum", environment.name, fleet.name) for fleet in environment.fleets]
     return graph("Stale prices (1: too old, or not known)", Unit.COUNT, lines)
+
+
+def now(environment: Environment, *, height: int) -> Shape:
+    """What all fleets cost and waste at this moment, reserved instances that nothing runs on included."""
+    values = [
+        _total(environment, metrics.COST_USD_PER_HOUR, label="paid"),
+        _total(environment, metrics.WASTED_USD_PER_HOUR, label="wasted"),
+    ]
+    return numbers("Dollars an hour, idle reservations included", values, height=height)
+
+
+def so_far(environment: str, fleet: str) -> Shape:
+    """What a fleet's nodes have cost and wasted since the left edge of what is shown."""
+    return graph(
+        "Dollars of the nodes, since the left edge",
+        Unit.NONE,
+        [
+            _running(metrics.COST_USD_PER_HOUR, environment, fleet, label="paid"),
+            _running(metrics.WASTED_USD_PER_HOUR, environment, fleet, label="wasted"),
+        ],
+    )
+
+
+def _total(environment: Environment, spec: MetricSpec, *, label: str) -> cw.MathExpression:
+    prefix = spec.name[0].lower() + spec.name[1:]
+    name = environment.name
+    nodes = {f"{prefix}{at}": series(spec, "Sum", name, of.name) for at, of in enumerate(environment.fleets)}
+    return _sum(nodes | _idle(environment, prefix), label=label)
+
+
+def _idle(environment: Environment, prefix: str) -> dict[str, cw.Metric]:
+    """The reserved instances that nothing runs on, of the fleets that have reservations."""
+    spec = metrics.UNUSED_RESERVATION_USD_PER_HOUR
+    return {
+        f"{prefix}Idle{at}": series(spec, "Maximum", environment.name, fleet.name)
+        for at, fleet in enumerate(environment.fleets)
+        if isinstance(fleet.market, Reservation | CapacityBlock)
+    }
+
+
+def _sum(parts: Mapping[str, cw.Metric], *, label: str) -> cw.MathExpression:
+    # SUM over an array adds up what there is: a fleet that is silent for a minute does not hide the others.
+    return cw.MathExpression(
+        expression=f"SUM([{', '.join(parts)}])", using_metrics=dict(parts), label=label, period=MINUTE
+    )
+
+
+def _running(spec: MetricSpec, environment: str, fleet: str, *, label: str) -> cw.MathExpression:
+    parts = {label: series(spec, "Sum", environment, fleet)}
+    return cw.MathExpression(expression=f"RUNNING_SUM({label} / 60)", using_metrics=parts, label=label, period=MINUTE)

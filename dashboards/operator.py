@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from dashboards import money
 from dashboards.alarms import AlarmGroup
-from dashboards.money import PRICE_COLUMNS, price_text
-from dashboards.widgets import GRAPH_HEIGHT, Row, alarm_status, graph, log_table, numbers, row, series, text, total
+from dashboards.by_job import EACH_JOB_OF_A_NODE, owners_table
+from dashboards.widgets import GRAPH_HEIGHT, Row, Shape, alarm_status, graph, log_table, row, series, text
 from environments.model import Environment
 from fleet import metrics, naming
 from fleet.alarms import Severity
@@ -47,16 +48,9 @@ def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
                 [series(metrics.EXECUTIONS_COMPLETED, "Sum", name, f) for f in fleets],
             ),
         ),
-        row(price_text(environment)),
+        row(money.price_text(environment)),
         row(
-            numbers(
-                "Dollars an hour",
-                [
-                    total(metrics.COST_USD_PER_HOUR, name, fleets, label="paid"),
-                    total(metrics.WASTED_USD_PER_HOUR, name, fleets, label="wasted"),
-                ],
-                height=GRAPH_HEIGHT,
-            ),
+            money.now(environment, height=GRAPH_HEIGHT),
             graph(
                 "Wasted dollars an hour",
                 Unit.NONE,
@@ -64,19 +58,23 @@ def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
                 stacked=True,
             ),
         ),
-        row(
-            log_table(
-                "Worst nodes, by dollars wasted",
-                naming.node_log_group(name),
-                "stats avg(wasted_usd_per_hour) as wasted, avg(tensor_engine_utilization) as tensor_engine, "
-                f"avg(neuron_core_utilization) as core, latest(state) as last_state, {PRICE_COLUMNS} "
-                "by fleet, node, job, owner",
-                "sort wasted desc",
-                "limit 20",
-            )
-        ),
+        row(owners_table(name)),
+        row(_worst_nodes(name)),
         row(text(_runbooks(environment.paging.runbooks_url, alarms), height=3)),
     ]
+
+
+def _worst_nodes(environment: str) -> Shape:
+    return log_table(
+        "Worst nodes, by dollars wasted; a shared node has a row for each of its jobs",
+        naming.node_log_group(environment),
+        *EACH_JOB_OF_A_NODE,
+        "stats avg(share.wasted_usd_per_hour) as wasted, avg(share.tensor_engine_utilization) as tensor_engine, "
+        f"avg(share.neuron_core_utilization) as core, latest(state) as last_state, {money.PRICE_COLUMNS} "
+        "by fleet, node, job_id, job_owner",
+        "sort wasted desc",
+        "limit 20",
+    )
 
 
 def _runbooks(url: str, alarms: Sequence[AlarmGroup]) -> str:

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import aws_cloudwatch as cw
-
-from dashboards import compilation
-from dashboards.widgets import Row, graph, node_states, row, series, text
+from dashboards import compilation, cores, money, network
+from dashboards.by_job import work_rows
+from dashboards.widgets import Row, graph, node_states, row, series, text, watched
 from environments.model import Environment, TrainingFleet
 from fleet import metrics
 from fleet.alarms import AlarmSpec, Spec
@@ -14,12 +13,12 @@ from fleet.metrics import MetricSpec, Unit
 
 def rows(environment: Environment, specs: Mapping[str, tuple[Spec, ...]]) -> list[Row]:
     """One section per training fleet."""
-    sections = [_section(environment.name, fleet, specs[fleet.name]) for fleet in environment.training_fleets]
-    return [widgets for section in sections for widgets in section]
+    sections = [_section(environment, fleet, specs[fleet.name]) for fleet in environment.training_fleets]
+    return [row(money.price_text(environment)), *(widgets for section in sections for widgets in section)]
 
 
-def _section(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) -> list[Row]:
-    name = fleet.name
+def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) -> list[Row]:
+    environment, name = named.name, fleet.name
     thresholds = {spec.key: spec for spec in specs if isinstance(spec, AlarmSpec)}
     # The threshold belongs to the metric that the alarm reads, which depends on whether FLOPs are reported.
     low = [thresholds["UtilizationBelowThreshold"]]
@@ -46,6 +45,23 @@ def _section(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) -> l
                 [series(metrics.HBM_USED_PERCENT, s, environment, name, label=s) for s in ("Average", "Maximum")],
                 alarms=[thresholds["HbmPressure"]],
             ),
+            graph(
+                "Device memory used, bytes of one device",
+                Unit.BYTES,
+                [series(metrics.HBM_USED_BYTES, s, environment, name, label=s) for s in ("Average", "Maximum")],
+            ),
+        ),
+        row(
+            cores.heat("Cores by how full their tensor engine is", tensor_engine, environment, name)
+            if fleet.reports_flops
+            else cores.heat("Cores by how busy they are", core, environment, name),
+            graph(
+                "Stragglers: median core minus slowest core, points",
+                Unit.NONE,
+                [watched(thresholds["Straggler"], label="points behind")],
+                alarms=[thresholds["Straggler"]],
+            ),
+            money.so_far(environment, name),
         ),
         row(
             graph(
@@ -65,7 +81,10 @@ def _section(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) -> l
             graph("Achieved TFLOP/s", Unit.NONE, [series(metrics.ACHIEVED_TFLOPS, "Sum", environment, name)]),
             node_states(environment, name),
         ),
+        work_rows(environment, name),
         *compilation.rows(environment, name, failing=thresholds["CompileFailing"]),
+        *network.rows(named, fleet),
+        row(cores.spread_table(environment, name), cores.core_table(environment, name)),
     ]
 
 

@@ -10,7 +10,7 @@ from aws_cdk.interfaces.aws_cloudwatch import IAlarmRef
 from constructs import Construct
 
 from fleet import load_balancer, metrics, naming
-from fleet.alarms import AlarmSpec, Comparison
+from fleet.alarms import AlarmSpec, Comparison, MetricRef
 from fleet.load_balancer import EndpointNames
 from fleet.metrics import MetricSpec, Unit
 
@@ -79,6 +79,25 @@ def total(spec: MetricSpec, environment: str, fleets: Sequence[str], *, label: s
     prefix = spec.name[0].lower() + spec.name[1:]
     parts = {f"{prefix}{index}": series(spec, "Sum", environment, fleet) for index, fleet in enumerate(fleets)}
     return cw.MathExpression(expression=f"SUM([{', '.join(parts)}])", using_metrics=parts, label=label, period=MINUTE)
+
+
+def watched(alarm: AlarmSpec, *, label: str) -> cw.IMetric:
+    """What an alarm looks at, as a line: its series, or its expression."""
+    if isinstance(alarm.metric, MetricRef):
+        return _metric(alarm.metric, label)
+    parts = {name: _metric(ref, name) for name, ref in alarm.metric.queries}
+    return cw.MathExpression(expression=alarm.metric.expression, using_metrics=parts, label=label, period=MINUTE)
+
+
+def _metric(ref: MetricRef, label: str) -> cw.Metric:
+    return cw.Metric(
+        namespace=ref.namespace,
+        metric_name=ref.name,
+        statistic=ref.statistic,
+        dimensions_map=dict(ref.dimensions),
+        period=MINUTE,
+        label=label,
+    )
 
 
 def balancer_series(names: EndpointNames, metric: str, statistic: str, *, label: str) -> cw.Metric:

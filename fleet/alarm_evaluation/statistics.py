@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _PERCENTILE = re.compile(r"^p(\d{1,2}(?:\.\d{1,10})?|100)$")
+_RANK = re.compile(r"^PR\((?P<low>\d+(?:\.\d+)?)?:(?P<high>\d+(?:\.\d+)?)?\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ class Datum:
 
 def is_statistic(name: str) -> bool:
     """Whether ``statistic`` knows the name."""
-    return name in {"Average", "Sum", "SampleCount", "Minimum", "Maximum"} or _PERCENTILE.match(name) is not None
+    return name in {"Average", "Sum", "SampleCount", "Minimum", "Maximum"} or any(
+        form.match(name) for form in (_PERCENTILE, _RANK)
+    )
 
 
 def statistic(datums: Iterable[Datum], name: str) -> float | None:
@@ -59,14 +62,15 @@ def statistic(datums: Iterable[Datum], name: str) -> float | None:
     }
     if name in simple:
         return simple[name]
-    match = _PERCENTILE.match(name)
-    if match is None:
-        raise ValueError(f"statistic {name!r}: not one of Average, Sum, SampleCount, Minimum, Maximum, pNN")
-    return _percentile(present, float(match[1]))
+    if match := _PERCENTILE.match(name):
+        return _percentile(_pairs(present), float(match[1]))
+    if match := _RANK.match(name):
+        return _rank(_pairs(present), float(match["low"] or -math.inf), float(match["high"] or math.inf))
+    raise ValueError(f"statistic {name!r}: not one of Average, Sum, SampleCount, Minimum, Maximum, pNN, PR(low:high)")
 
 
-def _percentile(datums: Sequence[Datum], percent: float) -> float | None:
-    """The smallest value that at least ``percent`` of the samples do not exceed."""
+def _pairs(datums: Sequence[Datum]) -> list[tuple[float, float]] | None:
+    """The samples as (value, count) in order; ``None`` when a statistic set keeps them to itself."""
     pairs: list[tuple[float, float]] = []
     for datum in datums:
         if datum.values:
@@ -75,7 +79,21 @@ def _percentile(datums: Sequence[Datum], percent: float) -> float | None:
             pairs.append((datum.minimum, datum.sample_count))
         else:
             return None
-    pairs.sort()
+    return sorted(pairs)
+
+
+def _rank(pairs: Sequence[tuple[float, float]] | None, low: float, high: float) -> float | None:
+    """The percentage of samples above ``low`` and not above ``high`` ("CloudWatch statistics definitions")."""
+    if pairs is None:
+        return None
+    inside = sum(count for value, count in pairs if low < value <= high)
+    return 100 * inside / sum(count for _, count in pairs)
+
+
+def _percentile(pairs: Sequence[tuple[float, float]] | None, percent: float) -> float | None:
+    """The smallest value that at least ``percent`` of the samples do not exceed."""
+    if pairs is None:
+        return None
     rank = max(percent / 100 * sum(count for _, count in pairs), math.ulp(0.0))
     seen = 0.0
     for value, count in pairs:

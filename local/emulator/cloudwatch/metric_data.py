@@ -11,8 +11,19 @@ from fleet.alarm_evaluation.metric_math.syntax import MathError
 from fleet.alarm_evaluation.metric_math.values import Labelled, Value
 from fleet.alarm_evaluation.statistics import is_statistic
 from local.emulator.cloudwatch.errors import invalid, missing, validation
-from local.emulator.cloudwatch.metric_store import MetricStore
-from local.emulator.cloudwatch.search import search
+from local.emulator.cloudwatch.math_functions import Grid, Labelled, Series, Value
+from local.emulator.cloudwatch.metric_math import (
+    Array,
+    Call,
+    MathError,
+    Negation,
+    Node,
+    Operation,
+    Reference,
+    parse,
+)
+from local.emulator.cloudwatch.metric_store import MetricStore, SeriesKey
+from local.emulator.cloudwatch.search import labelled, search
 
 
 def evaluate_queries(
@@ -88,7 +99,7 @@ def _results(query: Mapping[str, Any], value: Value, ascending: bool, end: float
     label = query.get("Label") or _label(query)
     labelled: list[Labelled]
     if isinstance(value, list):
-        labelled = [(f"{query.get('Label', '')} {own}".strip() or label, series) for own, series in value]
+        labelled = [(labelled(query.get("Label", ""), own) or label, series) for own, series in value]
     elif isinstance(value, dict):
         labelled = [(label, value)]
     else:

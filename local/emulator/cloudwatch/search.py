@@ -11,11 +11,34 @@ from fleet.alarm_evaluation.metric_math.syntax import MathError
 from fleet.alarm_evaluation.metric_math.values import Labelled
 from local.emulator.cloudwatch.metric_store import MetricStore
 
+_PROPERTY = re.compile(r"\$\{PROP\('Dim\.([^']+)'\)\}")
 _SCHEMA = re.compile(r"^\s*\{([^}]*)\}\s*(.*)$", re.DOTALL)
 _TERM = re.compile(r'\s*(?:([\w/]+)\s*=\s*)?(?:"([^"]*)"|([^\s"=()]+))')
 
 
-def search(store: MetricStore, arguments: tuple[str, str], start: int, end: int, period: int) -> list[Labelled]:
+class FoundLabel(str):
+    """The label of a series that was found; it knows the series' dimensions, which a dynamic label may ask for."""
+
+    __slots__ = ("dimensions",)
+    dimensions: dict[str, str]
+
+    @classmethod
+    def of(cls, key: SeriesKey, dimensions: list[str]) -> "FoundLabel":
+        """The values of the dimensions in the schema's order, then the metric's name."""
+        values = dict(key.dimensions)
+        label = cls(" ".join([*(values[name] for name in dimensions), key.name]))
+        label.dimensions = values
+        return label
+
+
+def labelled(asked: str, own: str) -> str:
+    """What a query's label makes of a series' own: "Use dynamic labels" in the CloudWatch User Guide."""
+    if isinstance(own, FoundLabel) and _PROPERTY.search(asked):
+        return _PROPERTY.sub(lambda match: own.dimensions.get(match[1], ""), asked)
+    return f"{asked} {own}".strip()
+
+
+def search(store: MetricStore, arguments: tuple[str, str], start: float, end: float, period: int) -> list[Labelled]:
     """The matching series that have data in ``[start, end)``, each with a label, in the order of the labels."""
     expression, statistic = arguments
     match = _SCHEMA.match(expression)
@@ -29,7 +52,7 @@ def search(store: MetricStore, arguments: tuple[str, str], start: int, end: int,
         if key.namespace == namespace and names == set(dimensions) and all(_matches(key, *term) for term in terms):
             series = store.values(key, statistic, start, end, period)
             if series:
-                found.append((_label(key, dimensions), series))
+                found.append((FoundLabel.of(key, dimensions), series))
     return sorted(found, key=lambda each: each[0])
 
 
@@ -52,8 +75,3 @@ def _matches(key: SeriesKey, name: str | None, value: str) -> bool:
     if name is None:
         return value.lower() in " ".join([key.name, *(each for _, each in key.dimensions)]).lower()
     return (name, value) in key.dimensions
-
-
-def _label(key: SeriesKey, dimensions: list[str]) -> str:
-    values = dict(key.dimensions)
-    return " ".join([*(values[name] for name in dimensions), key.name])

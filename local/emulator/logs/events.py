@@ -30,7 +30,7 @@ class Event:
             return system[name]
         if self._parsed is None:
             self._parsed = _parsed(self.message)
-        return _at_path(self._parsed, name)
+        return at_path(self._parsed, name)
 
 
 def _parsed(message: str) -> dict[str, object]:
@@ -41,7 +41,7 @@ def _parsed(message: str) -> dict[str, object]:
     return content if isinstance(content, dict) else {}
 
 
-def _at_path(value: Json, path: str) -> Json:
+def at_path(value: Json, path: str) -> Json:
     """The value at ``a.b.0``; a key that holds the dots itself comes first."""
     found: object = value
     if isinstance(value, dict) and path in value:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from local.emulator.logs.derived import Derived, derived, unnested
 from local.emulator.logs.events import Event
 from local.emulator.logs.insights_nodes import (
     Column,
@@ -18,11 +19,12 @@ from local.emulator.logs.insights_nodes import (
     Field,
     Fields,
     Filter,
+    Function,
     Json,
     Limit,
-    QueryError,
     Sort,
     Stats,
+    Unnest,
 )
 from local.emulator.logs.insights_stats import Group, aggregate, value_of
 
@@ -35,7 +37,7 @@ _ORDERINGS: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }
 
 
-Row = Event | Group
+Row = Event | Derived | Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +77,25 @@ def _step(command: Command, rows: Sequence[Row]) -> Sequence[Row]:
             return [row for row in rows if holds(condition, row)]
         case Stats():
             return aggregate(command, rows)
-        case Limit(count):
-            return rows[:count]
-        case Dedup(columns):
-            first: dict[tuple[str, ...], Row] = {}
-            for row in rows:
-                first.setdefault(tuple(repr(row.value(each.label)) for each in columns), row)
-            return list(first.values())
-        case Sort(keys):
-            for column, descending in reversed(keys):
-                rows = _sorted(rows, column.label, descending)
+        case Fields(columns):
+            return derived(columns, rows)
+        case Unnest(source, name):
+            return unnested(source, name, rows)
+        case _:
+            return _arranged(command, rows)
+
+
+def _arranged(command: Limit | Dedup | Sort, rows: Sequence[Row]) -> Sequence[Row]:
+    """The same rows: fewer of them, or in another order."""
+    if isinstance(command, Limit):
+        return rows[: command.rows]
+    if isinstance(command, Dedup):
+        first: dict[tuple[str, ...], Row] = {}
+        for row in rows:
+            first.setdefault(tuple(repr(row.value(each.label)) for each in command.columns), row)
+        return list(first.values())
+    for column, descending in reversed(command.keys):
+        rows = _sorted(rows, column.label, descending)
     return rows
 
 
@@ -142,12 +153,10 @@ def _shown(row: Row, columns: Sequence[Column]) -> dict[str, str]:
         return {name: _text(value) for name, value in row.columns.items() if value is not None}
     shown: dict[str, str] = {}
     for column in columns:
-        source = column if isinstance(column, Field) else column.arguments[0]
-        if not isinstance(source, Field):
-            raise QueryError(f"fields: {column.label!r} is not served here")
-        value = row.value(source.name)
+        source = column.arguments[0] if isinstance(column, Function) and column.function == "alias" else column
+        value = row.value(source.label)
         if value is not None:
-            shown[column.label] = _time(row.timestamp) if source.name == "@timestamp" else _text(value)
+            shown[column.label] = _time(row.timestamp) if source.label == "@timestamp" else _text(value)
     return {**shown, "@ptr": row.pointer}
 
 

@@ -99,4 +99,12 @@ class Dedup:
     columns: tuple[Column, ...]
 
 
-Command = Fields | Filter | Stats | Sort | Limit | Dedup
+@dataclass(frozen=True, slots=True)
+class Unnest:
+    """``unnest``: a row for each element of a list, which is then called ``name``."""
+
+    source: Field
+    name: str
+
+
+Command = Fields | Filter | Stats | Sort | Limit | Dedup | Unnest

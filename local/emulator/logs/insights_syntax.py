@@ -1,6 +1,7 @@
 """The grammar of Logs Insights queries: commands between pipes, conditions, and statistics.
 
-Source: "CloudWatch Logs Insights language query syntax". Served: fields, display, filter, stats, sort, limit, dedup.
+Source: "CloudWatch Logs Insights language query syntax". Served: fields, display, filter, stats, sort, limit, dedup,
+unnest.
 """
 
 import re
@@ -24,12 +25,13 @@ from local.emulator.logs.insights_nodes import (
     QueryError,
     Sort,
     Stats,
+    Unnest,
 )
 
 Item = TypeVar("Item")
-COMMANDS: Final = ("fields", "display", "filter", "stats", "sort", "limit", "dedup")
+COMMANDS: Final = ("fields", "display", "filter", "stats", "sort", "limit", "dedup", "unnest")
 _STATISTICS: Final = ("count", "count_distinct", "avg", "max", "min", "sum", "pct", "latest", "earliest")
-FUNCTIONS: Final = (*_STATISTICS, "bin", "coalesce")
+FUNCTIONS: Final = (*_STATISTICS, "bin", "coalesce", "jsonparse", "jsonstringify")
 _TOKEN = re.compile(
     r"\s*(?:(?P<regex>/(?:[^/\\]|\\.)+/)|(?P<string>\"[^\"]*\"|'[^']*')|(?P<number>-?\d+(?:\.\d+)?(?![\w.]))"
     r"|(?P<duration>\d+(?:ms|s|m|h|d)\b)|(?P<quoted>`[^`]+`)|(?P<mark>[!<>]=|=~|[=<>(),*\[\]|])"
@@ -90,20 +92,30 @@ class _Parser:
 
     def _command(self) -> Command:
         name = self._accept(*COMMANDS)
-        if name == "filter":
-            return Filter(self._or())
-        if name == "limit":
-            return Limit(self._count())
-        if name == "sort":
-            return Sort(self._list(self._sort_key))
-        if name == "dedup":
-            return Dedup(self._list(self._column))
-        if name == "stats":
-            statistics = self._list(self._column)
-            return Stats(statistics, self._list(self._column) if self._accept("by") else ())
-        if name:
-            return Fields(self._list(self._column), only=name == "display")
-        raise QueryError(f"unknown command {self._peek()[1] or 'nothing'!r}; served are {', '.join(COMMANDS)}")
+        makers: dict[str, Callable[[], Command]] = {
+            "filter": lambda: Filter(self._or()),
+            "limit": lambda: Limit(self._count()),
+            "sort": lambda: Sort(self._list(self._sort_key)),
+            "dedup": lambda: Dedup(self._list(self._column)),
+            "stats": self._stats,
+            "unnest": self._unnest,
+            "fields": lambda: Fields(self._list(self._column), only=False),
+            "display": lambda: Fields(self._list(self._column), only=True),
+        }
+        if name not in makers:
+            raise QueryError(f"unknown command {self._peek()[1] or 'nothing'!r}; served are {', '.join(COMMANDS)}")
+        return makers[name]()
+
+    def _stats(self) -> Stats:
+        statistics = self._list(self._column)
+        return Stats(statistics, self._list(self._column) if self._accept("by") else ())
+
+    def _unnest(self) -> Unnest:
+        source = self._operand()
+        if not isinstance(source, Field):
+            raise QueryError(f"unnest: {source!r} is not a field")
+        self._expect("into")
+        return Unnest(source, self._take()[1])
 
     def _count(self) -> int:
         kind, value = self._take()

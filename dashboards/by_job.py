@@ -1,0 +1,56 @@
+"""What each job does. Jobs come and go, so a dashboard searches for their series, and tables take nodes apart by job.
+
+Sources: "CloudWatch search expression syntax", "Use dynamic labels" (a dynamic label applies to every series that a
+search finds), and "unnest" of the Logs Insights query syntax.
+"""
+
+from typing import Final
+
+from aws_cdk import aws_cloudwatch as cw
+
+from dashboards.widgets import MINUTE, Row, Shape, graph, log_table, row
+from fleet import metrics, naming
+from fleet.metrics import MetricSpec
+
+# A node that several jobs share is a row of each of them, with its own part of the cores and of the dollars.
+EACH_JOB_OF_A_NODE: Final = (
+    "fields jsonParse(@message) as event",
+    "unnest event.jobs into share",
+    "fields share.job as job_id, share.owner as job_owner, share.job_name as name",
+)
+
+
+def per_job(title: str, spec: MetricSpec, statistic: str, environment: str, fleet: str) -> Shape:
+    """One line for each job of a fleet that has data in the time that is shown."""
+    schema = ",".join((metrics.NAMESPACE, *metrics.JOB_DIMENSIONS))
+    terms = f'MetricName="{spec.name}" {metrics.ENVIRONMENT}="{environment}" {metrics.FLEET}="{fleet}"'
+    found = cw.MathExpression(
+        expression=f"SEARCH('{{{schema}}} {terms}', '{statistic}')",
+        label=f"${{PROP('Dim.{metrics.JOB_ID}')}}",
+        period=MINUTE,
+    )
+    return graph(title, spec.unit, [found])
+
+
+def work_rows(environment: str, fleet: str) -> Row:
+    """What the workloads say of themselves: empty until one reports it."""
+    return row(
+        per_job("Tokens a second, by job", metrics.TOKENS_PER_SECOND, "Sum", environment, fleet),
+        per_job("Samples a second, by job", metrics.SAMPLES_PER_SECOND, "Sum", environment, fleet),
+        per_job("Training loss, by job", metrics.TRAINING_LOSS, "Average", environment, fleet),
+        per_job("Losses that are NaN or infinite, by job", metrics.NON_FINITE_LOSS, "Maximum", environment, fleet),
+    )
+
+
+def owners_table(environment: str) -> Shape:
+    """Whose the dollars are: of a shared node, each job has its own part."""
+    return log_table(
+        "Dollars by owner and job, mean of a node-hour",
+        naming.node_log_group(environment),
+        *EACH_JOB_OF_A_NODE,
+        "stats avg(share.cost_usd_per_hour) as paid, avg(share.wasted_usd_per_hour) as wasted, "
+        "count_distinct(node) as nodes, latest(price.kind) as price_kind, latest(price.as_of) as price_date "
+        "by job_owner, fleet, job_id, name",
+        "sort wasted desc",
+        "limit 20",
+    )
