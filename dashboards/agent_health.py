@@ -1,7 +1,8 @@
-"""For whoever looks after the agents: do they report, do they keep up, and what do they cost the node."""
+"""For whoever looks after agents and platform: do they report, do they keep up, what do they cost the node."""
 
 from collections.abc import Sequence
 
+from dashboards import machinery
 from dashboards.widgets import Row, Shape, graph, row, series
 from environments.model import Environment
 from fleet import metrics
@@ -30,6 +31,7 @@ def rows(environment: Environment) -> list[Row]:
             per_fleet("Agent CPU, busiest node, of one core", metrics.AGENT_CPU_PERCENT, "Maximum"),
             per_fleet("Agent memory, largest node", metrics.AGENT_RSS_BYTES, "Maximum"),
         ),
+        *machinery.rows(environment.name),
     ]
 
 

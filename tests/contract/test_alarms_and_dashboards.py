@@ -23,21 +23,16 @@ from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flat
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = ROOT / "docs" / "runbooks"
 
-# The rows of the troubleshooting table that training guides for Trainium share.
-SYMPTOMS = {
-    "Compilation hangs",
-    "Low tensor engine utilization",
-    "Out of memory during compilation",
-    "NaN losses",
-    "Slow training",
-    "EFA errors",
+# Every other metric is on a dashboard of production.
+NOT_DRAWN = {
+    metrics.SPOT_INTERRUPTIONS.name: "no fleet of production is on Spot; a fleet that is has the graph",
 }
 
 NODE_EVENT_FIELDS = {
-    "schema", "environment", "fleet", "node", "instance_type", "availability_zone", "job", "job_name", "owner", "state",
-    "state_reason", "seq", "boot_id", "minute", "tensor_engine_utilization", "neuron_core_utilization",
+    "schema", "environment", "fleet", "node", "instance_type", "availability_zone", "job", "job_name", "jobs", "owner",
+    "state", "state_reason", "seq", "boot_id", "minute", "tensor_engine_utilization", "neuron_core_utilization",
     "hbm_used_percent", "executions_completed", "execution_errors", "cost_usd_per_hour", "wasted_usd_per_hour",
-    "price", "kind", "as_of",
+    "price", "kind", "as_of", "cores", "utilization",
 }  # fmt: skip
 CAPACITY_EVENT_FIELDS = {
     "schema", "kind", "environment", "fleet", "minute", "owner", "instance_type", "market", "wanted", "reserved",
@@ -50,7 +45,8 @@ GAUGES_OF_THE_WATCH = {
 } - {metrics.SPOT_INTERRUPTIONS.name}
 QUERY_WORDS = {
     "fields", "filter", "stats", "sort", "limit", "by", "as", "asc", "desc", "avg", "max", "min", "sum", "count",
-    "latest", "earliest", "pct", "and", "or", "in", "like", "SOURCE",
+    "latest", "earliest", "pct", "count_distinct", "and", "or", "in", "like", "SOURCE", "unnest", "into", "jsonParse",
+    "jsonStringify",
 }  # fmt: skip
 
 
@@ -83,9 +79,21 @@ def alarm_series(alarm: Json) -> Iterator[tuple[str, str, str, dict[str, str]]]:
 
 def widget_series(widget: Json) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Namespace, name and dimensions of everything that a widget draws."""
-    for namespace, name, *rest in (entry for entry in widget["properties"].get("metrics", []) if len(entry) > 1):
-        names = [item for item in rest if isinstance(item, str)]
-        yield namespace, name, dict(zip(names[::2], names[1::2], strict=True))
+    for entry in widget["properties"].get("metrics", []):
+        if "expression" in entry[0]:
+            yield from searched(entry[0]["expression"])
+        else:
+            namespace, name, *rest = entry
+            names = [item for item in rest if isinstance(item, str)]
+            yield namespace, name, dict(zip(names[::2], names[1::2], strict=True))
+
+
+def searched(expression: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """What a search finds: its schema's dimensions, with the values that it asks for."""
+    for schema, terms in re.findall(r"SEARCH\('\{([^}]*)\} ([^']*)'", expression):
+        namespace, *names = schema.split(",")
+        asked = dict(re.findall(r'(\w+)="([^"]*)"', terms))
+        yield namespace, asked["MetricName"], {name: asked.get(name, "*") for name in names}
 
 
 def assert_published(name: str, dimensions: dict[str, str], of: Watched) -> None:
@@ -263,19 +271,17 @@ def test_every_widget_draws_what_agents_publish(environment: Watched) -> None:
         for namespace, metric, dimensions in widget_series(widget):
             if namespace == metrics.NAMESPACE:
                 assert_published(metric, dict(sorted(dimensions.items())), environment)
+            elif namespace == operations_metrics.NAMESPACE:
+                assert metric in operations_metrics.CATALOGUE
+                assert dimensions == {operations_metrics.ENVIRONMENT: environment.environment.name}
             else:
                 assert namespace == load_balancer.NAMESPACE
 
 
-def test_every_published_fleet_metric_is_drawn_somewhere() -> None:
+def test_every_metric_is_drawn_or_has_a_reason_not_to_be() -> None:
     drawn = {metric for widget in widgets(watched("prod")) for _, metric, _ in widget_series(widget)}
 
-    # Memory is drawn as a share of the device, no fleet of production is on Spot, and a bad loss is an alarm's tile.
-    # Of EFA the alarm and the log events tell.
-    assert {name for name, spec in metrics.CATALOGUE.items() if spec.per_fleet} - drawn == {
-        *("HbmUsedBytes", "SpotInterruptions", "NonFiniteLoss"),
-        *("EfaReceiveBytes", "EfaTransmitBytes", "EfaRetransmits", "EfaFallbackToTcp"),
-    }
+    assert (metrics.CATALOGUE | operations_metrics.CATALOGUE).keys() - drawn == NOT_DRAWN.keys()
 
 
 def test_dashboards_use_the_shapes_that_the_local_page_draws(environment: Watched) -> None:
@@ -311,9 +317,9 @@ def test_log_queries_ask_for_fields_of_the_events_in_their_log(environment: Watc
     assert {query.partition("|")[0] for query in queries} == set(fields)
     for query in queries:
         source, _, body = query.partition("|")
-        aliases = set(re.findall(r"\bas (\w+)", body))
+        aliases = set(re.findall(r"\b(?:as|into) (\w+)", body))
         words = set(re.findall(r"@?[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", body)))
-        assert words - aliases - QUERY_WORDS <= fields[source] | {"@timestamp"}
+        assert words - aliases - QUERY_WORDS <= fields[source] | {"@timestamp", "@message"}
 
 
 def test_the_pager_reads_the_fields_of_the_capacity_event() -> None:
@@ -353,7 +359,7 @@ def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:
         of: {
             widget["properties"]["title"]
             for widget in dashboards(watched(of))["capacity-and-cost"]["widgets"]
-            if "eserv" in widget["properties"].get("title", "") or "issing" in widget["properties"].get("title", "")
+            if re.search("[Rr]eserved|Unused|issing", widget["properties"].get("title", ""))
         }
         for of in ("prod", "dev")
     }

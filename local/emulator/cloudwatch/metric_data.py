@@ -23,7 +23,7 @@ from local.emulator.cloudwatch.metric_math import (
     parse,
 )
 from local.emulator.cloudwatch.metric_store import MetricStore, SeriesKey
-from local.emulator.cloudwatch.search import labelled, search
+from local.emulator.cloudwatch.search import dynamic, search
 
 
 def evaluate_queries(
@@ -99,7 +99,7 @@ def _results(query: Mapping[str, Any], value: Value, ascending: bool, end: float
     label = query.get("Label") or _label(query)
     labelled: list[Labelled]
     if isinstance(value, list):
-        labelled = [(labelled(query.get("Label", ""), own) or label, series) for own, series in value]
+        labelled = [(dynamic(query.get("Label", ""), own) or label, series) for own, series in value]
     elif isinstance(value, dict):
         labelled = [(label, value)]
     else:

@@ -31,7 +31,7 @@ class FoundLabel(str):
         return label
 
 
-def labelled(asked: str, own: str) -> str:
+def dynamic(asked: str, own: str) -> str:
     """What a query's label makes of a series' own: "Use dynamic labels" in the CloudWatch User Guide."""
     if isinstance(own, FoundLabel) and _PROPERTY.search(asked):
         return _PROPERTY.sub(lambda match: own.dimensions.get(match[1], ""), asked)

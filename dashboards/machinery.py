@@ -1,0 +1,54 @@
+"""The platform's own machinery: do pages arrive, and do the functions that look after fleets get through their work."""
+
+from collections.abc import Sequence
+
+from aws_cdk import aws_cloudwatch as cw
+
+from dashboards.widgets import MINUTE, Row, Shape, graph, row
+from fleet import operations_metrics as operations
+from fleet.metrics import Unit
+from fleet.operations_metrics import OperationsMetric
+
+
+def rows(environment: str) -> list[Row]:
+    """One row; a function that is not deployed, or had nothing to do, has no line."""
+
+    def counts(title: str, *named: tuple[OperationsMetric, str]) -> Shape:
+        return graph(title, Unit.COUNT, _lines(environment, named))
+
+    return [
+        row(
+            counts(
+                "Pages a minute",
+                (operations.PAGES_SENT, "accepted"),
+                (operations.PAGES_FAILED, "refused by their destination"),
+                (operations.ENRICHMENT_FAILED, "sent bare"),
+            ),
+            counts(
+                "Problems at a look",
+                (operations.CAPACITY_WATCH_PROBLEMS, "capacity watch"),
+                (operations.CAPACITY_BLOCK_PROBLEMS, "Capacity Blocks"),
+                (operations.PRICE_PROBLEMS, "prices"),
+                (operations.LEDGER_PROBLEMS, "ledger"),
+            ),
+            counts(
+                "Precompilations",
+                (operations.PRECOMPILATIONS_DONE, "done"),
+                (operations.PRECOMPILATIONS_FAILED, "failed"),
+            ),
+        )
+    ]
+
+
+def _lines(environment: str, named: Sequence[tuple[OperationsMetric, str]]) -> list[cw.Metric]:
+    return [
+        cw.Metric(
+            namespace=operations.NAMESPACE,
+            metric_name=metric.name,
+            statistic="Sum",
+            dimensions_map={operations.ENVIRONMENT: environment},
+            period=MINUTE,
+            label=label,
+        )
+        for metric, label in named
+    ]
