@@ -38,7 +38,7 @@ def work_rows(environment: str, fleet: str) -> Row:
         per_job("Tokens a second, by job", metrics.TOKENS_PER_SECOND, "Sum", environment, fleet),
         per_job("Samples a second, by job", metrics.SAMPLES_PER_SECOND, "Sum", environment, fleet),
         per_job("Training loss, by job", metrics.TRAINING_LOSS, "Average", environment, fleet),
-        per_job("Losses that are NaN or infinite, by job", metrics.NON_FINITE_LOSS, "Maximum", environment, fleet),
+        per_job("Non-finite losses, by job", metrics.NON_FINITE_LOSS, "Maximum", environment, fleet),
     )
 
 
@@ -53,4 +53,5 @@ def owners_table(environment: str) -> Shape:
         "by job_owner, fleet, job_id, name",
         "sort wasted desc",
         "limit 20",
+        height=6,
     )

@@ -4,6 +4,7 @@ Sources: "CloudWatch statistics definitions" (PR is exclusive of its lower bound
 needs the values themselves, which these metrics carry); "unnest" and the structure types of Logs Insights.
 """
 
+from math import ceil
 from typing import Final
 
 from dashboards.widgets import Shape, graph, log_table, series
@@ -30,10 +31,10 @@ def heat(title: str, spec: MetricSpec, environment: str, fleet: str) -> Shape:
     return graph(title, Unit.PERCENT, bands, stacked=True)
 
 
-def spread_table(environment: str, fleet: str) -> Shape:
+def spread_table(environment: str, fleet: str, nodes: int) -> Shape:
     """Per node, how far its cores lie apart: a straggler is a slowest core far below the median."""
     return log_table(
-        f"Cores of {fleet} by node, busy percent of the time shown",
+        "Cores by node, busy percent in the time shown",
         naming.node_log_group(environment),
         f'filter fleet = "{fleet}"',
         "fields jsonParse(@message) as event",
@@ -42,13 +43,14 @@ def spread_table(environment: str, fleet: str) -> Shape:
         "by node",
         "sort slowest asc",
         f"limit {NODES_IN_A_TABLE}",
+        height=_height(nodes),
     )
 
 
-def core_table(environment: str, fleet: str) -> Shape:
+def core_table(environment: str, fleet: str, nodes: int) -> Shape:
     """Per node, every core's busy percent in the newest minute, in the order of the cores."""
     return log_table(
-        f"Every core of {fleet}, busy percent in the newest minute",
+        "Every core, busy percent in the newest minute",
         naming.node_log_group(environment),
         f'filter fleet = "{fleet}"',
         "fields jsonParse(@message) as event",
@@ -56,4 +58,10 @@ def core_table(environment: str, fleet: str) -> Shape:
         "stats latest(state) as last_state, latest(busy) as by_core by node",
         "sort node asc",
         f"limit {NODES_IN_A_TABLE}",
+        height=_height(nodes),
     )
+
+
+def _height(nodes: int) -> int:
+    """In rows of the dashboard's grid: all of a small fleet, the beginning of a large one."""
+    return min(12, 3 + ceil(nodes * 0.6))

@@ -87,5 +87,8 @@ def _section(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], nam
             per_job("Tokens a second, by task", metrics.TOKENS_PER_SECOND, "Sum", environment, fleet.name),
             money.so_far(environment, fleet.name),
         ),
-        row(cores.spread_table(environment, fleet.name), cores.core_table(environment, fleet.name)),
+        row(
+            cores.spread_table(environment, fleet.name, fleet.nodes),
+            cores.core_table(environment, fleet.name, fleet.nodes),
+        ),
     ]

@@ -29,7 +29,7 @@ def price_text(environment: Environment) -> Shape:
         lines.append(f"**{fleet.name}**: {UNKNOWN if price is None else rate(price, None)}")
     told = " · ".join(lines)
     newer = "Nodes count at a newer price once AWS's lists are refreshed; the tables name the kind and date they used."
-    return text(f"Dollars, as deployed: {told}. {newer}", height=2 + len(lines) // 3)
+    return text(f"Dollars, as deployed: {told}. {newer}", height=2 + len(lines) // 4)
 
 
 def stale_prices(environment: Environment) -> Shape:

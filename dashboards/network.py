@@ -18,12 +18,12 @@ def rows(environment: Environment, fleet: Fleet) -> list[Row]:
     return [
         row(
             graph(
-                "EFA, bytes a minute of all nodes",
+                "EFA bytes a minute, all nodes",
                 Unit.BYTES,
                 [series(received, "Sum", name, of, label="received"), series(sent, "Sum", name, of, label="sent")],
             ),
             graph(
-                "EFA, bytes a minute of the quietest and busiest node",
+                "EFA bytes a minute, by node",
                 Unit.BYTES,
                 [
                     series(received, "Minimum", name, of, label="least received"),
@@ -31,9 +31,9 @@ def rows(environment: Environment, fleet: Fleet) -> list[Row]:
                 ],
             ),
             graph(
-                "EFA packets sent again, worst node",
+                "EFA packets sent again",
                 Unit.COUNT,
-                [series(metrics.EFA_RETRANSMITS, "Maximum", name, of, label="a minute")],
+                [series(metrics.EFA_RETRANSMITS, "Maximum", name, of, label="worst node, a minute")],
             ),
             graph(
                 "Nodes whose job talks over TCP",

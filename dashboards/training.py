@@ -46,7 +46,7 @@ def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) ->
                 alarms=[thresholds["HbmPressure"]],
             ),
             graph(
-                "Device memory used, bytes of one device",
+                "Memory used of one device",
                 Unit.BYTES,
                 [series(metrics.HBM_USED_BYTES, s, environment, name, label=s) for s in ("Average", "Maximum")],
             ),
@@ -56,7 +56,7 @@ def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) ->
             if fleet.reports_flops
             else cores.heat("Cores by how busy they are", core, environment, name),
             graph(
-                "Stragglers: median core minus slowest core, points",
+                "Stragglers: slowest core behind the median",
                 Unit.NONE,
                 [watched(thresholds["Straggler"], label="points behind")],
                 alarms=[thresholds["Straggler"]],
@@ -84,7 +84,7 @@ def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) ->
         work_rows(environment, name),
         *compilation.rows(environment, name, failing=thresholds["CompileFailing"]),
         *network.rows(named, fleet),
-        row(cores.spread_table(environment, name), cores.core_table(environment, name)),
+        row(cores.spread_table(environment, name, fleet.nodes), cores.core_table(environment, name, fleet.nodes)),
     ]
 
 

@@ -22,6 +22,7 @@ from starlette.staticfiles import StaticFiles
 from fleet import naming
 from local.dashboards_page import panels
 from local.dashboards_page.cloud import Cloud, DashboardsPageError, explain
+from local.dashboards_page.live import told
 from local.dashboards_page.metric_data import metric_widget
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -40,6 +41,7 @@ def create_app(cloud: Cloud, environment: str, now: Callable[[], float] = time.t
             Route("/echarts.js", lambda _: FileResponse(ECHARTS, media_type="text/javascript")),
             Route("/api/overview", _guarded(cloud, page.overview)),
             Route("/api/dashboard", _guarded(cloud, page.dashboard)),
+            Route("/api/changes", told(cloud)),
             Route("/api/widget", _guarded(cloud, page.widget)),
             Route("/docs/runbooks/{key}.md", lambda request: _runbook(request.path_params["key"])),
             Mount("/static", StaticFiles(directory=STATIC)),
@@ -60,11 +62,29 @@ def dashboard_names(cloud: Cloud, environment: str) -> list[str]:
         token = {"NextToken": answer["NextToken"]}
 
 
+def dashboard_rows(cloud: Cloud, environment: str) -> dict[str, int]:
+    """How many rows of the grid each of the environment's dashboards is high, by name.
+
+    Raises:
+        DashboardsPageError: AWS does not answer.
+    """
+    try:
+        bodies = {name: _body(cloud, name) for name in dashboard_names(cloud, environment)}
+    except (BotoCoreError, ClientError) as error:
+        raise DashboardsPageError(explain(error, cloud.endpoint)) from error
+    return {
+        name: max((widget.get("y", 0) + widget.get("height", 6) for widget in widgets), default=6)
+        for name, widgets in bodies.items()
+    }
+
+
 class DashboardsPage:
     """The page's answers."""
 
     def __init__(self, cloud: Cloud, environment: str, now: Callable[[], float]) -> None:
         self._cloud, self._environment, self._now = cloud, environment, now
+        # As last laid out: a widget's figures must not cost a GetDashboard each, which AWS throttles at ten a second.
+        self._laid_out: dict[str, list[dict[str, Any]]] = {}
 
     def overview(self, _: Request) -> dict[str, Any]:
         """What the frame of the page shows: dashboards, alarms, pages that arrived, and what time it is."""
@@ -84,7 +104,9 @@ class DashboardsPage:
 
     def dashboard(self, request: Request) -> dict[str, Any]:
         """Where each widget lies and what it is; the figures are asked for one widget at a time."""
-        widgets = self._widgets(request.query_params["name"])
+        name = request.query_params["name"]
+        self._laid_out.pop(name, None)
+        widgets = self._widgets(name)
         return {"widgets": [_frame(widget) for widget in widgets]}
 
     def widget(self, request: Request) -> dict[str, Any]:
@@ -106,9 +128,17 @@ class DashboardsPage:
                 raise DashboardsPageError(f"This page does not draw widgets of type {other}")
 
     def _widgets(self, name: str) -> list[dict[str, Any]]:
-        body = json.loads(self._cloud.cloudwatch.get_dashboard(DashboardName=name)["DashboardBody"])
-        widgets: list[dict[str, Any]] = body.get("widgets", [])
+        if name in self._laid_out:
+            return self._laid_out[name]
+        widgets = _body(self._cloud, name)
+        self._laid_out[name] = widgets
         return widgets
+
+
+def _body(cloud: Cloud, name: str) -> list[dict[str, Any]]:
+    body = json.loads(cloud.cloudwatch.get_dashboard(DashboardName=name)["DashboardBody"])
+    widgets: list[dict[str, Any]] = body.get("widgets", [])
+    return widgets
 
 
 def _frame(widget: Mapping[str, Any]) -> dict[str, Any]:

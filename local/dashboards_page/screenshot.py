@@ -1,9 +1,11 @@
-"""A picture of the page for the documentation, by the system's Chromium."""
+"""Pictures of the dashboards, for the documentation and for a pull request, by the system's Chromium."""
 
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from local.dashboards_page.cloud import DashboardsPageError
 
@@ -21,20 +23,42 @@ ARGUMENTS: Final = (
     "--virtual-time-budget=4000",
 )
 LIMIT_SECONDS: Final = 180
+WIDTH: Final = 1600
+# As the page lays its grid out, in pixels: a row with its gap, and what stands above and below.
+ROW_HEIGHT: Final = 48
+FRAME_HEIGHT: Final = 150
+THEMES: Final = ("light", "dark")
 
 
-def screenshot(url: str, path: Path, *, theme: str = "light", size: tuple[int, int] = (1600, 1000)) -> None:
+def pictures(url: str, rows: dict[str, int], directory: Path, themes: Sequence[str]) -> Iterator[Path]:
+    """Write a PNG of each dashboard as high as it is, and yield its path; ``rows`` are heights in grid rows by name.
+
+    Raises:
+        DashboardsPageError: there is no Chromium, the directory cannot be written, or nothing was drawn.
+    """
+    chromium()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DashboardsPageError(f"{directory} cannot be written: {error.strerror}") from error
+    for name, height in rows.items():
+        for theme in themes:
+            path = directory / f"{name}-{theme}.png"
+            size = (WIDTH, FRAME_HEIGHT + height * ROW_HEIGHT)
+            screenshot(f"{url}?still#{name}", path, theme=theme, size=size)
+            yield path
+
+
+def screenshot(url: str, path: Path, *, theme: str = "light", size: tuple[int, int] = (WIDTH, 1000)) -> None:
     """Write a PNG of the page at ``url`` (with ``#dashboard-name``) to ``path``; ``theme`` is light or dark.
 
     Raises:
         DashboardsPageError: there is no Chromium, or it drew nothing.
     """
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        raise DashboardsPageError("No chromium on this machine: apt-get install chromium")
     address, _, dashboard = url.partition("#")
+    joined = f"{address}{'&' if '?' in address else '?'}theme={theme}#{quote(dashboard)}"
     window = f"--window-size={size[0]},{size[1]}"
-    command = [chromium, *ARGUMENTS, window, f"--screenshot={path}", f"{address}?theme={theme}#{dashboard}"]
+    command = [chromium(), *ARGUMENTS, window, f"--screenshot={path}", joined]
     path.unlink(missing_ok=True)
     try:
         subprocess.run(command, capture_output=True, check=True, timeout=LIMIT_SECONDS)
@@ -42,3 +66,11 @@ def screenshot(url: str, path: Path, *, theme: str = "light", size: tuple[int, i
         raise DashboardsPageError(f"chromium made no picture: {type(error).__name__}") from error
     if not path.is_file():
         raise DashboardsPageError(f"chromium wrote no {path}")
+
+
+def chromium() -> str:
+    """The path of Chromium; ``DashboardsPageError`` where there is none."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    raise DashboardsPageError("No chromium on this machine: apt-get install chromium")

@@ -12,28 +12,39 @@ from starlette.applications import Starlette
 
 from environments.model import Environment
 from local.dashboards_page.app import create_app, dashboard_names
-from local.dashboards_page.cloud import DashboardsPageError, connect, explain
+from local.dashboards_page.cloud import Cloud, DashboardsPageError, connect, explain
 
 HOST = "127.0.0.1"
 
 
 @contextmanager
 def running(environment: Environment, endpoint_url: str, port: int) -> Iterator[str]:
-    """The page in the background; its URL. ``port`` 0 takes a free one.
+    """The page over an endpoint in the background; its URL. ``port`` 0 takes a free one.
 
     Raises:
         DashboardsPageError: nothing answers there, nothing is deployed there, or the port is taken.
     """
+    with over(environment, at_endpoint(environment, endpoint_url), port) as url:
+        yield url
+
+
+def at_endpoint(environment: Environment, endpoint_url: str) -> Cloud:
+    """The clients of an endpoint; ``DashboardsPageError`` where it is none."""
     try:
-        cloud = connect(endpoint_url, environment.region)
+        return connect(endpoint_url, environment.region)
     except ValueError as error:
         raise DashboardsPageError(f"{endpoint_url} is no endpoint; it looks like http://127.0.0.1:4566") from error
+
+
+@contextmanager
+def over(environment: Environment, cloud: Cloud, port: int) -> Iterator[str]:
+    """The page over ``cloud``, which must have the environment's dashboards; its URL."""
     try:
         names = dashboard_names(cloud, environment.name)
     except (BotoCoreError, ClientError) as error:
-        raise DashboardsPageError(explain(error, endpoint_url)) from error
+        raise DashboardsPageError(explain(error, cloud.endpoint)) from error
     if not names:
-        raise DashboardsPageError(f"No dashboard of {environment.name} at {endpoint_url}: deploy first")
+        raise DashboardsPageError(f"No dashboard of {environment.name} at {cloud.endpoint}: deploy first")
     with serving(create_app(cloud, environment.name), port) as url:
         yield url
 
@@ -43,7 +54,9 @@ def serving(app: Starlette, port: int) -> Iterator[str]:
     """``app`` on ``port`` in a thread of its own; its URL."""
     # The socket listens before the thread starts: a request that comes early waits instead of being refused.
     listener = _listen(port)
-    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", ws="none")
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=1
+    )
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="dashboards-page", daemon=True)
     thread.start()

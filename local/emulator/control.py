@@ -1,4 +1,7 @@
-"""The control endpoints under ``/_local``: virtual time, the inbox that receives pages, what is planted, the status."""
+"""The control endpoints under ``/_local``: virtual time, the inbox that receives pages, what is planted, the status.
+
+Whoever shows what is here posts ``{"after": n}`` to ``/_local/changes`` and is answered when something has changed.
+"""
 
 import asyncio
 import json
@@ -8,10 +11,13 @@ from typing import Any
 from local.emulator import service_metrics
 from local.emulator.capacity.account import Capacity
 from local.emulator.capacity.planting import PLANTERS
+from local.emulator.changes import Changes
 from local.emulator.faults import Fault
 from local.emulator.platform import Platform
 
-CHANNELS = ("slack", "pagerduty", "webhook")
+CHANNELS = ("slack", "pagerduty")
+# Short enough that nobody who ends has to wait for it.
+LONGEST_WAIT_SECONDS = 3.0
 Answer = tuple[int, dict[str, Any]]
 
 
@@ -26,12 +32,14 @@ class Control:
         self._count_stacked = count_stacked
         self._resource_types = resource_types
         self._advancing = asyncio.Lock()
+        self.changes = Changes()
 
     async def answer(self, method: str, path: str, body: bytes) -> Answer:
         """The status code and the JSON to answer with."""
         routes: dict[tuple[str, str], Callable[[bytes], Awaitable[Answer]]] = {
             ("GET", "/_local/status"): self._status,
             ("GET", "/_local/inbox"): self._inbox,
+            ("POST", "/_local/changes"): self._changed,
             ("POST", "/_local/clock"): self._clock,
             ("POST", "/_local/metrics"): self._metrics,
             **{("POST", f"/_local/{what}"): self._planter(plant) for what, plant in PLANTERS.items()},
@@ -55,6 +63,12 @@ class Control:
             "metrics": self._platform.datums(),
         }
 
+    async def _changed(self, body: bytes) -> Answer:
+        request = json.loads(body)
+        if not isinstance(request, dict) or type(request.get("after")) is not int:
+            return 400, {"error": 'changes: the body is not {"after": a count of changes}'}
+        return 200, {"changes": await self.changes.after(request["after"], LONGEST_WAIT_SECONDS)}
+
     async def _inbox(self, _body: bytes) -> Answer:
         return 200, {"messages": self._platform.inbox}
 
@@ -62,6 +76,7 @@ class Control:
         async def receive(body: bytes) -> Answer:
             message = {"channel": channel, "received_at": self._platform.clock.now(), "body": json.loads(body)}
             self._platform.inbox.append(message)
+            self.changes.tell()
             return 202, {"status": "success", "message": "Event processed", "dedup_key": _dedup_key(message["body"])}
 
         return receive
@@ -76,6 +91,7 @@ class Control:
         request = json.loads(body)
         metrics = self._platform.cloudwatch(request["region"]).metrics
         service_metrics.store(metrics, request["namespace"], request["datums"])
+        self.changes.tell()
         return 202, {"datums": len(request["datums"])}
 
     async def _planted_faults(self, _body: bytes) -> Answer:
@@ -94,6 +110,7 @@ class Control:
             return 400, {"error": 'clock: the body is not {"now": unix seconds}'}
         async with self._advancing:
             changes = await asyncio.to_thread(self._platform.advance, float(request["now"]))
+        self.changes.tell()
         return 200, {
             "transitions": [
                 {

@@ -72,7 +72,8 @@ async def _serve(listener: socket.socket, parent: int | None) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    background = [asyncio.create_task(_evaluate_in_real_time(platform.evaluate_now))]
+    control = Control(platform, stacked_resources, resource_types())
+    background = [asyncio.create_task(_evaluate_in_real_time(platform.evaluate_now, control.changes.tell))]
     if parent is not None:
         background.append(asyncio.create_task(_stop_with(parent, stop)))
     config = Config()
@@ -80,7 +81,7 @@ async def _serve(listener: socket.socket, parent: int | None) -> None:
     config.errorlog = logging.getLogger("hypercorn.error")
     config.graceful_timeout = 1
     config.shutdown_timeout = 5
-    application = _with_control(ministack.app.app, Control(platform, stacked_resources, resource_types()).answer)
+    application = _with_control(ministack.app.app, control.answer)
     try:
         await hypercorn_serve(application, config, shutdown_trigger=stop.wait)  # type: ignore[arg-type]  # a plain ASGI function
     finally:
@@ -110,11 +111,12 @@ def _with_control(
     return route
 
 
-async def _evaluate_in_real_time(evaluate: Callable[[], None]) -> None:
+async def _evaluate_in_real_time(evaluate: Callable[[], None], tell: Callable[[], None]) -> None:
     while True:
         await asyncio.sleep(REAL_TIME_EVALUATION_SECONDS)
         try:
             await asyncio.to_thread(evaluate)
+            tell()
         except Exception:
             logging.getLogger(__name__).exception("an evaluation of the alarms failed")
 

@@ -32,7 +32,8 @@ function option(data, range, width) {
   const hasRight = data.series.some((series) => series.axis === "right");
   const stacks = data.stacked ? union(data.series) : null;
   // A layer that is empty all the time would only push the others out of the legend.
-  const named = data.series.filter((series) => !stacks || series.points.some((point) => point[1])).map((series) => series.label);
+  const layers = data.series.filter((series) => !stacks || series.points.some((point) => point[1]));
+  const named = (layers.length ? layers : data.series).map((series) => series.label);
   const lines = data.legend === "hidden" ? 0 : legendRows(named, width);
   const rows = lines > LEGEND_ROWS ? 1 : lines;
   return {

@@ -4,10 +4,14 @@ import { fill, frame, words } from "./widgets.js";
 import { inbox } from "./inbox.js";
 
 const RANGES = { "1h": 3600e3, "3h": 3 * 3600e3, "12h": 12 * 3600e3, "1d": 24 * 3600e3 };
-const REFRESH_MS = 10000;
+// Where nobody tells of changes: there are new figures once a minute. Where somebody does, not faster than the eye.
+const MINUTE_MS = 60000, CALM_MS = 1000;
+// ?still: for a picture, without what moves and what belongs to a person's session.
+const asked = new URLSearchParams(location.search);
+const still = asked.has("still");
 const AT_ONCE = 4;
 const at = (id) => document.getElementById(id);
-const page = { dashboard: null, range: "3h", live: true, widgets: [], boxes: [], data: [], turn: 0, times: null };
+const page = { dashboard: null, range: asked.get("range") in RANGES ? asked.get("range") : "3h", live: true, widgets: [], boxes: [], data: [], turn: 0, times: null };
 
 async function ask(path, parameters = {}) {
   try {
@@ -23,6 +27,9 @@ function problem(text) {
   at("problem").hidden = !text;
 }
 
+// When it was first so far, for whoever measures.
+const mark = (what) => performance.getEntriesByName(what).length || performance.mark(what);
+
 async function refresh() {
   const turn = ++page.turn;
   const overview = await ask("overview");
@@ -32,7 +39,7 @@ async function refresh() {
   page.times = { start: overview.now - RANGES[page.range], end: overview.now };
   header(overview);
   alarms(overview.alarms, overview.now);
-  at("inbox").hidden = overview.inbox === null;
+  at("inbox").hidden = still || overview.inbox === null;
   if (overview.inbox) inbox(at("inbox"), overview.inbox);
   await widgets(turn, page.times);
   if (turn === page.turn) {
@@ -46,8 +53,8 @@ function header(overview) {
   document.title = `Neuron Fleet · ${overview.environment}`;
   const names = overview.dashboards.map(({ name }) => name);
   if (!names.includes(page.dashboard)) {
-    const asked = decodeURIComponent(location.hash.slice(1));
-    page.dashboard = names.find((name) => name === asked) || names.find((name) => name.endsWith("-operator")) || names[0];
+    const wanted = decodeURIComponent(location.hash.slice(1));
+    page.dashboard = names.find((name) => name === wanted) || names.find((name) => name.endsWith("-operator")) || names[0];
   }
   const known = [...at("dashboards").children].map((tab) => tab.dataset.name).join();
   if (known !== names.join()) {
@@ -93,6 +100,9 @@ async function widgets(turn, times) {
     at("grid").replaceChildren(...page.boxes);
   }
   const waiting = page.widgets.map((_, index) => index);
+  // In the order of the page, so what a person sees first is there first.
+  const onScreen = page.boxes.filter((box) => box.getBoundingClientRect().top < innerHeight).length;
+  let filled = 0;
   const next = async () => {
     while (waiting.length && turn === page.turn) {
       const index = waiting.shift();
@@ -100,9 +110,12 @@ async function widgets(turn, times) {
       if (turn !== page.turn) return;
       page.data[index] = data;
       fill(page.boxes[index], page.widgets[index], data, times);
+      mark("first-widget");
+      if (++filled === onScreen) mark("screen-filled");
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, next));
+  mark("all-widgets");
 }
 
 function redraw() {
@@ -132,21 +145,37 @@ function controls() {
   const preferred = matchMedia("(prefers-color-scheme: dark)");
   preferred.addEventListener("change", () => theme(preferred.matches ? "dark" : "light"));
   at("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
-  const asked = new URLSearchParams(location.search).get("theme");
-  theme(asked || (preferred.matches ? "dark" : "light"));
+  theme(asked.get("theme") || (preferred.matches ? "dark" : "light"));
   addEventListener("resize", () => {
     for (const holder of document.querySelectorAll(".chart")) echarts.getInstanceByDom(holder)?.resize();
   });
   echarts.connect("page");
 }
 
-async function keepFresh() {
+// One refresh at a time; what changes meanwhile is shown by the next one.
+const fresh = { running: false, again: false };
+
+async function refreshSoon() {
+  if (!page.live || document.hidden) { fresh.again = true; return; }
+  if (fresh.running) { fresh.again = true; return; }
+  Object.assign(fresh, { running: true, again: false });
   await refresh();
-  setTimeout(async function again() {
-    if (page.live && !document.hidden) await refresh();
-    setTimeout(again, REFRESH_MS);
-  }, REFRESH_MS);
+  setTimeout(() => {
+    fresh.running = false;
+    if (fresh.again) refreshSoon();
+  }, CALM_MS);
+}
+
+function keepFresh() {
+  const changes = new EventSource("/api/changes");
+  changes.addEventListener("message", refreshSoon);
+  changes.addEventListener("silent", () => {
+    changes.close();
+    setInterval(refreshSoon, MINUTE_MS);
+  });
+  document.addEventListener("visibilitychange", () => { if (fresh.again) refreshSoon(); });
 }
 
 controls();
-keepFresh();
+refresh();
+if (still) document.body.classList.add("still"); else keepFresh();

@@ -96,6 +96,8 @@ function table(data) {
   const numeric = data.columns.map((_, column) => data.rows.every((row) => row[column] === "" || !Number.isNaN(Number(row[column]))));
   const kind = (column) => (numeric[column] ? "number" : null);
   const cell = (text, column) => {
+    const list = strip(text);
+    if (list) return element("td", {}, list);
     const shown = numeric[column] && text !== "" && !/^\d{1,6}$/.test(text) ? figure(Number(text)) : text;
     return element("td", { class: kind(column) }, shown);
   };
@@ -103,6 +105,20 @@ function table(data) {
     element("thead", {}, element("tr", {}, ...data.columns.map((name, column) => element("th", { scope: "col", class: kind(column) }, name)))),
     element("tbody", {}, ...data.rows.map((row) => element("tr", {}, ...row.map(cell)))));
 }
+
+// A list of percents, one a core: a strip with a cell for each, in their order. CloudWatch shows the list as it is.
+function strip(text) {
+  if (!/^\[(null|[\d.]+)(, ?(null|[\d.]+))*\]$/.test(text)) return null;
+  const cells = JSON.parse(text).map((percent, index) => {
+    const cell = element("i", { title: `core ${index}: ${percent === null ? "not measured" : `${figure(percent)} %`}`, class: percent === null ? "unmeasured" : null });
+    if (percent !== null) cell.style.background = HEAT.find(([limit]) => percent <= limit)[1];
+    return cell;
+  });
+  return element("span", { class: "strip" }, ...cells);
+}
+
+// The bands and colors of the heat in dashboards/cores.py.
+const HEAT = [[5, "#8c96a3"], [20, "#5b8def"], [40, "#3bb5b0"], [60, "#8fc45a"], [80, "#f0b429"], [Infinity, "#e8703a"]];
 
 function markdown(html) {
   const holder = element("div", { class: "text" });

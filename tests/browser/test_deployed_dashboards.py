@@ -1,0 +1,121 @@
+"""Every dashboard that is deployed, in a real browser, over a day of data."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from local.dashboards_page.app import create_app
+from local.dashboards_page.metric_queries import lines
+from local.dashboards_page.server import serving
+from tests.browser.conftest import PATIENCE_MILLISECONDS
+from tests.support.full_day import MINUTES, NOW, FullDay, bodies, day, full_day
+
+pytestmark = pytest.mark.browser
+AUDIENCES = ["operator", "training", "inference", "capacity-and-cost", "agent-health"]
+# What each chart drew: its series with their points, as ECharts holds them.
+DRAWN = """() => [...document.querySelectorAll('.widget')].map(box => {
+  const chart = box.querySelector('.chart') && echarts.getInstanceByDom(box.querySelector('.chart'));
+  return !chart ? null : chart.getOption().series.filter(series => series.name)
+    .map(series => [series.name, series.data.map(point => point.value || point)]);
+})"""
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    day()
+    with serving(create_app(full_day(), "local"), 0) as url:
+        yield url
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1600, "height": 1000})
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
+    yield context
+    context.close()
+
+
+def opened(context: BrowserContext, url: str, audience: str, hours: str = "1d") -> tuple[Page, list[str]]:
+    errors: list[str] = []
+    page = context.new_page()
+    page.on("console", lambda message: errors.append(message.text) if message.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{url}?range={hours}#neuron-fleet-local-{audience}")
+    page.wait_for_selector("body[data-ready]")
+    return page, errors
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_nothing_is_empty_and_the_console_is_quiet(context: BrowserContext, url: str, audience: str) -> None:
+    page, errors = opened(context, url, audience)
+
+    widgets = page.locator(".widget")
+    assert widgets.count() == len(bodies()[f"neuron-fleet-local-{audience}"]["widgets"])
+    assert [box.get_attribute("data-state") for box in widgets.all()] == ["drawn"] * widgets.count()
+    assert page.locator(".widget .note").all_inner_texts() == []
+    assert errors == []
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_every_line_is_what_get_metric_data_says(context: BrowserContext, url: str, audience: str) -> None:
+    page, _ = opened(context, url, audience)
+
+    drawn = page.evaluate(DRAWN)
+    for widget, series in zip(bodies()[f"neuron-fleet-local-{audience}"]["widgets"], drawn, strict=True):
+        if series is not None:
+            assert {name: measured(points) for name, points in series} == expected(widget["properties"])
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_no_title_and_no_name_is_cut_off(context: BrowserContext, url: str, audience: str) -> None:
+    page, _ = opened(context, url, audience)
+
+    cut = page.evaluate(
+        "() => [...document.querySelectorAll('.widget h2 span')]"
+        ".filter(title => title.scrollWidth > title.clientWidth).map(title => title.textContent)"
+    )
+    assert cut == []
+
+
+def test_how_soon_a_day_of_data_is_painted(context: BrowserContext, url: str) -> None:
+    """Measured, never asserted: a machine that is busy with other things says nothing about the page."""
+    found = {audience: painted(context, url, audience) for audience in AUDIENCES}
+
+    assert all(times["first"] > 0 and times["all"] >= times["first"] for times in found.values())
+    if told := os.environ.get("PAINT_TIMES"):
+        Path(told).write_text(json.dumps(found, indent=1))
+
+
+def painted(context: BrowserContext, url: str, audience: str) -> dict[str, float]:
+    """Milliseconds from navigation to the first contentful paint, the first chart, and the last widget."""
+    page, _ = opened(context, url, audience)
+    times: dict[str, float] = page.evaluate(
+        "() => ({first: performance.getEntriesByName('first-contentful-paint')[0].startTime,"
+        " chart: performance.getEntriesByName('first-widget')[0].startTime,"
+        " screen: performance.getEntriesByName('screen-filled')[0].startTime,"
+        " all: performance.getEntriesByName('all-widgets')[0].startTime})"
+    )
+    page.close()
+    return times
+
+
+def measured(points: list[list[Any]]) -> dict[int, float]:
+    return {int(moment): value for moment, value in points if value is not None}
+
+
+def expected(properties: dict[str, Any]) -> dict[str, dict[int, float]]:
+    """By label: what GetMetricData says of the widget's own entries, asked for directly."""
+    queries = [line.query for line in lines(properties)]
+    start = NOW.timestamp() - MINUTES * 60
+    request = {"MetricDataQueries": queries, "StartTime": NOW.fromtimestamp(start, NOW.tzinfo), "EndTime": NOW}
+    return {
+        result["Label"]: {
+            int(at.timestamp() * 1000): value for at, value in zip(result["Timestamps"], result["Values"], strict=True)
+        }
+        for result in FullDay().get_metric_data(**request)["MetricDataResults"]
+    }
