@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 _PERCENTILE = re.compile(r"^p(\d{1,2}(?:\.\d{1,10})?|100)$")
 _RANK = re.compile(r"^PR\((?P<low>\d+(?:\.\d+)?)?:(?P<high>\d+(?:\.\d+)?)?\)$")
@@ -35,11 +36,18 @@ class Datum:
         )
 
 
+_SIMPLE: Final[Mapping[str, Callable[[Sequence[Datum]], float]]] = {
+    "Average": lambda datums: sum(datum.total for datum in datums) / sum(datum.sample_count for datum in datums),
+    "Sum": lambda datums: sum(datum.total for datum in datums),
+    "SampleCount": lambda datums: sum(datum.sample_count for datum in datums),
+    "Minimum": lambda datums: min(datum.minimum for datum in datums),
+    "Maximum": lambda datums: max(datum.maximum for datum in datums),
+}
+
+
 def is_statistic(name: str) -> bool:
     """Whether ``statistic`` knows the name."""
-    return name in {"Average", "Sum", "SampleCount", "Minimum", "Maximum"} or any(
-        form.match(name) for form in (_PERCENTILE, _RANK)
-    )
+    return name in _SIMPLE or any(form.match(name) for form in (_PERCENTILE, _RANK))
 
 
 def statistic(datums: Iterable[Datum], name: str) -> float | None:
@@ -51,17 +59,8 @@ def statistic(datums: Iterable[Datum], name: str) -> float | None:
     present = [datum for datum in datums if datum.sample_count > 0]
     if not present:
         return None
-    samples = sum(datum.sample_count for datum in present)
-    total = sum(datum.total for datum in present)
-    simple = {
-        "Average": total / samples,
-        "Sum": total,
-        "SampleCount": samples,
-        "Minimum": min(datum.minimum for datum in present),
-        "Maximum": max(datum.maximum for datum in present),
-    }
-    if name in simple:
-        return simple[name]
+    if name in _SIMPLE:
+        return _SIMPLE[name](present)
     if match := _PERCENTILE.match(name):
         return _percentile(_pairs(present), float(match[1]))
     if match := _RANK.match(name):

@@ -153,11 +153,17 @@ def _shown(row: Row, columns: Sequence[Column]) -> dict[str, str]:
         return {name: _text(value) for name, value in row.columns.items() if value is not None}
     shown: dict[str, str] = {}
     for column in columns:
-        source = column.arguments[0] if isinstance(column, Function) and column.function == "alias" else column
-        value = row.value(source.label)
+        value = row.value(column.label)
         if value is not None:
-            shown[column.label] = _time(row.timestamp) if source.label == "@timestamp" else _text(value)
+            is_time = value == row.timestamp and "@timestamp" in _names(column)
+            shown[column.label] = _time(row.timestamp) if is_time else _text(value)
     return {**shown, "@ptr": row.pointer}
+
+
+def _names(column: Column) -> tuple[str, ...]:
+    """The column's own name, and that of the field that it is another name of."""
+    arguments = column.arguments if isinstance(column, Function) and column.function == "alias" else ()
+    return (column.label, *(each.name for each in arguments if isinstance(each, Field)))
 
 
 def _text(value: Json) -> str:

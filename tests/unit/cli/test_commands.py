@@ -81,6 +81,29 @@ def test_an_endpoint_that_is_no_url_is_one_line() -> None:
     assert answer.stderr.strip() == "nowhere is no endpoint; it looks like http://127.0.0.1:4566"
 
 
+def test_pictures_without_chromium_are_refused_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    answer = fleet("dashboards", "png", "local", "--out", str(tmp_path / "pictures"))
+
+    assert (answer.exit_code, answer.stderr) == (1, "No chromium on this machine: apt-get install chromium\n")
+    assert not (tmp_path / "pictures").exists()
+
+
+def test_one_place_is_looked_at_and_not_two() -> None:
+    answer = fleet("dashboards", "preview", "local", "--endpoint-url", "http://127.0.0.1:9", "--profile", "me")
+
+    assert answer.exit_code == 1
+    assert answer.stderr == "--endpoint-url is one place and --profile or --region another: give one of them\n"
+
+
+def test_a_profile_that_is_not_there_is_one_line() -> None:
+    answer = fleet("dashboards", "preview", "local", "--profile", "nobodys", "--no-open-browser")
+
+    assert answer.exit_code == 1
+    assert answer.stderr == "The config profile (nobodys) could not be found\n"
+
+
 def test_nothing_to_end_is_no_error() -> None:
     assert fleet("local", "down").stdout == "nothing was running\n"
 

@@ -50,3 +50,18 @@ def test_an_unknown_statistic_is_named() -> None:
     assert not is_statistic("tm90")
     with pytest.raises(ValueError, match="tm90"):
         statistic([SET], "tm90")
+
+
+@pytest.mark.parametrize(
+    ("name", "percent"),
+    [("PR(:5)", 50.0), ("PR(5:20)", 25.0), ("PR(20:)", 25.0), ("PR(0:5)", 25.0), ("PR(60:80)", 0.0)],
+)
+def test_a_percentile_rank_is_exclusive_below_and_inclusive_above(name: str, percent: float) -> None:
+    """The share of samples in a range: "CloudWatch statistics definitions" in the CloudWatch User Guide."""
+    datums = [Datum.of_values([0, 5, 20], [1, 1, 1]), Datum.of_values([99])]
+
+    assert statistic(datums, name) == percent
+
+
+def test_a_percentile_rank_of_hidden_samples_is_unknown() -> None:
+    assert statistic([Datum(2, 10, 1, 9)], "PR(:5)") is None

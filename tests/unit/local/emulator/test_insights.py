@@ -101,3 +101,31 @@ def test_the_first_field_that_an_event_has_counts() -> None:
 
     assert rows == [{"w": "21.5", "n": "0"}]
     assert [row["node"] for row in _rows("fields node | filter coalesce(missing, wasted) > 10")] == ["i-2"]
+
+
+def test_a_list_becomes_a_row_for_each_of_its_elements() -> None:
+    """As in "unnest" of the Logs Insights query syntax; an event without the list has no row."""
+    rows = _rows(
+        "fields jsonParse(@message) as event | unnest event.cores.utilization into core "
+        "| stats min(core) as slowest, max(core) as fastest, count(core) as cores by node | sort node asc"
+    )
+
+    assert rows == [
+        {"node": "i-1", "slowest": "10", "fastest": "91", "cores": "4"},
+        {"node": "i-2", "slowest": "0", "fastest": "0", "cores": "2"},
+    ]
+
+
+def test_a_list_can_be_shown_as_it_is() -> None:
+    rows = _rows(
+        "filter node = 'i-1' | fields jsonParse(@message) as event "
+        "| fields jsonStringify(event.cores.utilization) as cores | stats latest(cores) as newest by node"
+    )
+
+    assert rows == [{"node": "i-1", "newest": "[11, 91]"}]
+
+
+@pytest.mark.parametrize("query", ["unnest 5 into x", "unnest cores x", "fields avg(wasted) as mean"])
+def test_what_fields_and_unnest_cannot_take_is_refused(query: str) -> None:
+    with pytest.raises(QueryError):
+        _rows(query)
