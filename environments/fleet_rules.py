@@ -11,6 +11,7 @@ from environments.endpoint_rules import is_pinned, pins_its_image, serves_what_w
 from environments.model import Environment, Fleet, InferenceFleet, TrainingFleet
 from fleet import naming
 from fleet.diagnostics import Diagnostic, refuse, warn
+from fleet.pool.body import MOST_STARTS
 
 # EC2 user guide, tag restrictions: up to 256 letters, digits, spaces and + - = . _ : / @
 _TAG_VALUE: Final = re.compile(r"[\w +=.:/@-]{0,256}")
@@ -89,6 +90,14 @@ def _settings_are_the_engines(fleet: TrainingFleet) -> Iterator[Diagnostic]:
             fleet.job_attempts,
             f"AWS Batch starts a job at most {BATCH_ATTEMPTS} times",
             f"use {BATCH_ATTEMPTS} or less, or engine: pool",
+        )
+    if fleet.is_pool and fleet.job_attempts * fleet.nodes > MOST_STARTS:
+        yield refuse(
+            "attempts-of-a-pool",
+            "job_attempts",
+            fleet.job_attempts,
+            f"{fleet.job_attempts} attempts on {fleet.nodes} nodes are more starts than a job's record can hold",
+            f"use {MOST_STARTS // fleet.nodes} or less",
         )
 
 

@@ -14,6 +14,7 @@ from cli.jobs.looking import NotDeployedError, parameter_of
 from environments.model import Environment, TrainingFleet
 from fleet import naming
 from fleet.jobs.progress import Attempt, NodeRun
+from fleet.pool.body import packed, unpacked
 from fleet.pool.container import CONTAINER
 from fleet.pool.job import Order, Phase, PoolJob, Rank, submitted
 from fleet.pool.observed import Place
@@ -40,7 +41,7 @@ def send(account: Account, environment: Environment, order: Order) -> str:
     """Write the order down; the controller starts it within a minute when it has nodes. Its id."""
     item = {
         **_key(order.fleet, order.job_id),
-        "body": {"S": _JOB.dump_json(submitted(order)).decode()},
+        "body": packed(_JOB.dump_json(submitted(order))),
     }
     try:
         account.ask(
@@ -76,7 +77,7 @@ def jobs_of(account: Account, environment: Environment, fleet: TrainingFleet) ->
             stack = naming.stack_name(environment.name, "pools")
             raise NotDeployedError(f"there is no table of jobs: deploy {stack} with `cdk deploy -c env=…`")
         for item in answer["Items"]:
-            job = _JOB.validate_json(item["body"]["S"])
+            job = _JOB.validate_json(unpacked(item["body"]))
             # Told to end, and not looked at since.
             is_told = "stop" in item and not job.is_over and not job.fails_with
             yield replace(job, reason=f"to be stopped by {item['stop']['S']}") if is_told else job

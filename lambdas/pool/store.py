@@ -12,6 +12,7 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
+from fleet.pool.body import packed, unpacked
 from fleet.pool.job import PoolJob
 from fleet.pool.observed import Fault, Memory
 from lambdas.pool.clients import DynamoDbClient
@@ -60,7 +61,7 @@ class Table:
         for item in self._items(fleet):
             kind, _, name = item["item"]["S"].partition("/")
             if kind == "job":
-                jobs.append(_JOB.validate_json(item["body"]["S"]))
+                jobs.append(_JOB.validate_json(unpacked(item["body"])))
                 if "stop" in item:
                     stops[name] = item["stop"]["S"]
             elif kind == "fault":
@@ -71,7 +72,7 @@ class Table:
 
     def write(self, job: PoolJob) -> None:
         """Write down how a job stands; one that is over is kept for a week."""
-        values = {":body": {"S": _JOB.dump_json(job).decode()}}
+        values = {":body": packed(_JOB.dump_json(job))}
         what = "SET body = :body"
         if job.is_over:
             values[":expiration"] = _number(job.since + KEPT)

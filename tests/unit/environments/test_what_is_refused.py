@@ -52,6 +52,8 @@ TRAINING_FLEETS: list[tuple[Changes, Severity, str, str]] = [
     ({"market": {"kind": "spot"}, "nodes": 1}, ERROR, "spot-multi-node", "market.kind"),
     ({"market": BLOCK_MARKET, "engine": "pool"}, ERROR, "pool-in-capacity-block", "engine"),
     ({"engine": "pool", "nodes": 101}, ERROR, "pool-too-large", "nodes"),
+    ({"engine": "pool", "nodes": 100, "job_attempts": 41, "market": {"kind": "on-demand"}},
+     ERROR, "attempts-of-a-pool", "job_attempts"),
     ({"engine": "pool", "market": {"kind": "spot"}, "alternative_types": ["trn1.2xlarge"]},
      ERROR, "alternative-of-another-shape", "alternative_types[0]"),
     ({"engine": "pool", "shares": {"one": 1}}, ERROR, "shares-of-a-pool", "shares"),

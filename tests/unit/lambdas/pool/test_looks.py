@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from fleet.pool.actions import SetDesired, Start, StopTask
-from fleet.pool.job import Phase, PoolJob, submitted
+from fleet.pool.job import Attempt, Phase, PoolJob, Rank, submitted
 from fleet.pool.observed import Fault, Memory, Node, Place, Task
 from lambdas.pool import handler, service
 from lambdas.pool.cluster import EcsCluster
@@ -179,3 +179,20 @@ def test_a_turn_that_somebody_has_is_not_taken(stubbed: Stubbed) -> None:
     answers.add_client_error("update_item", "ProvisionedThroughputExceededException")
     with pytest.raises(ClientError), Table(dynamodb, "jobs").turn("trn1-spot", NOW):
         pass
+
+
+def test_a_job_of_many_starts_is_written_compressed_and_read_again() -> None:
+    ranks = tuple(Rank(n, f"i-{n}", f"ci-{n}", "10.0.0.1", "trn1.32xlarge") for n in range(100))
+    attempts = tuple(Attempt(number, NOW, ranks) for number in range(1, 9))
+    job = replace(submitted(order(nodes=100)), attempts=attempts)
+    written: list[dict[str, Any]] = []
+    items = SimpleNamespace(
+        update_item=lambda **asked: written.append(asked),
+        query=lambda **_: {
+            "Items": [{"item": written[0]["Key"]["item"], "body": written[0]["ExpressionAttributeValues"][":body"]}]
+        },
+    )
+    table = Table(items, "jobs")
+    table.write(job)
+    assert table.read(PLACE.fleet).jobs == (job,)
+    assert len(written[0]["ExpressionAttributeValues"][":body"]["B"]) < 40_000
