@@ -38,9 +38,12 @@ def wake(event: Mapping[str, Any], places: Sequence[Place], now: datetime) -> Wa
 
 def _told(data: str, places: Sequence[Place], now: datetime) -> Wake:
     """Node events that a subscription filter lets through: gzip in base64 (CloudWatch Logs user guide)."""
+    content = json.loads(gzip.decompress(base64.b64decode(data)))
+    # CloudWatch Logs asks now and then whether there is somebody: what that says is no event.
+    lines = [] if content.get("messageType") == "CONTROL_MESSAGE" else content.get("logEvents", [])
     known = {each.fleet: each for each in places}
     faults: dict[str, list[Fault]] = {}
-    for line in json.loads(gzip.decompress(base64.b64decode(data))).get("logEvents", []):
+    for line in lines:
         event = json.loads(line["message"])
         place = known.get(event.get("fleet", ""))
         if place is not None and event.get("environment") == place.environment and _is_fault(event):

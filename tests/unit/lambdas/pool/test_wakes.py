@@ -62,6 +62,12 @@ def test_what_is_no_reason_for_a_new_node_of_this_pool_is_passed_over(changes: d
     assert wake(logged(line(**changes)), [PLACE], NOW).faults == {}
 
 
+def test_what_cloudwatch_logs_asks_for_itself_is_no_event() -> None:
+    content = {"messageType": "CONTROL_MESSAGE", "logEvents": [{"message": "CWL CONTROL MESSAGE: Checking health"}]}
+    data = base64.b64encode(gzip.compress(json.dumps(content).encode())).decode()
+    assert wake({"awslogs": {"data": data}}, [PLACE], NOW).places == ()
+
+
 def test_a_minute_that_is_sent_late_is_as_old_as_it_says_and_none_is_of_the_future() -> None:
     assert told(line(minute="2026-11-21T07:00:00Z"))[0].at == NOW - timedelta(hours=3)
     assert told(line(minute="2026-11-21T11:00:00Z"))[0].at == NOW
