@@ -14,13 +14,12 @@ from cli.cache.place import work_place_of
 from cli.jobs.account import Account, AwsError
 from cli.jobs.finding import describe
 from environments.model import Environment
+from fleet import container_overrides
 from fleet.jobs.progress import ENDED
 from fleet.jobs.submission import JOB_TAG
 
 SUCCEEDED: Final = "SUCCEEDED"
 _PROGRAM: Final = ("python", "-m", "agents.workload.compile_cache")
-# AWS Batch API reference, ContainerOverrides: with everything else, 8192 characters of command.
-_LONGEST_COMMAND: Final = 6000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ def start(account: Account, environment: Environment, fleet: str, verb: str, nam
     """
     place = work_place_of(account, environment, fleet)
     command = [*_PROGRAM, verb, *names]
-    if sum(map(len, command)) > _LONGEST_COMMAND:
+    if container_overrides.length(command) > container_overrides.LONGEST:
         raise AwsError(f"{len(names)} names are too many for one job: give some of them at a time")
     answer = account.once(
         "batch",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from fleet import container_overrides
 from fleet.compile_cache.artifact import Artifact, ArtifactError
 
 # Objects below it ask for a precompilation: ``models/<fleet>/<model>/<model version>.json``.
@@ -15,8 +16,6 @@ COMPILER: Final = "neuron_parallel_compile"
 BATCH_SIZES: Final = "batch_sizes"
 _LONGEST_TEXT: Final = 200
 _MOST_LENGTHS: Final = 64
-# SubmitJob takes 30 KB in all.
-_LONGEST_COMMAND: Final = 16 * 1024
 
 
 class RequestError(ValueError):
@@ -103,8 +102,9 @@ def _command(value: object) -> tuple[str, ...]:
     right = 'command is a list of words, such as ["torchrun", "train.py"]'
     if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
         raise RequestError(f"{right}, not {_shown(value)}")
-    if sum(len(word.encode()) for word in value) > _LONGEST_COMMAND:
-        raise RequestError(f"command is longer than {_LONGEST_COMMAND} bytes: put it into the image as a script")
+    if container_overrides.length(value) > container_overrides.LONGEST:
+        longest = container_overrides.LONGEST
+        raise RequestError(f"command is longer than {longest} characters: put it into the image as a script")
     if value[0].rpartition("/")[2] == COMPILER:
         raise RequestError(f"command is what {COMPILER} runs: leave that word out")
     return tuple(value)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from fleet import container_overrides
 from fleet.capacity.rules import software
 from fleet.capacity.rules.case import Case
 from fleet.diagnostics import Diagnostic, refuse, warn
@@ -43,6 +44,14 @@ def has_a_command(case: JobCase) -> Iterator[Diagnostic]:
         yield refuse(
             "command-missing", "command", "", "there is nothing to run", "write the command as a list of words"
         )
+
+
+def fits_into_a_start(case: JobCase) -> Iterator[Diagnostic]:
+    """Else it is taken, waits for its nodes, and then fails."""
+    told, longest = container_overrides.length(case.job.command, case.job.variables), container_overrides.LONGEST
+    if told > longest:
+        text = f"command and variables are {told} characters, and a start takes {longest}"
+        yield refuse("command-too-long", "command", told, text, "put them into the image as a script")
 
 
 def has_an_image(case: JobCase) -> Iterator[Diagnostic]:
@@ -117,6 +126,7 @@ def image_runs_on_the_chip(case: JobCase) -> Iterator[Diagnostic]:
 RULES: Final[tuple[JobRule, ...]] = (
     has_a_name_and_an_owner,
     has_a_command,
+    fits_into_a_start,
     has_an_image,
     image_may_be_pulled,
     variables_are_free,

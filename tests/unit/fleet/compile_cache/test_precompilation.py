@@ -48,7 +48,7 @@ def test_a_request_names_the_artifact_whatever_the_order_of_its_lengths() -> Non
         ({"sequence_lengths": "2048"}, "whole numbers, such as"),
         ({"command": []}, "command is a list of words"),
         ({"command": ["torchrun", ""]}, "command is a list of words"),
-        ({"command": ["x" * 20_000]}, "longer than 16384 bytes"),
+        ({"command": ["x" * 8_000]}, "longer than 6000 characters"),
         ({"command": ["/opt/bin/neuron_parallel_compile", "torchrun"]}, "leave that word out"),
     ],
 )

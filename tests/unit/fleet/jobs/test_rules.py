@@ -97,6 +97,13 @@ def test_a_job_without_a_mistake_has_nothing_said_about_it() -> None:
         ({"nodes": 0}, "size-not-positive: nodes: nodes is 0; use 1 or more"),
         ({"parallel": Parallel(pipeline=-1)}, "size-not-positive: parallel.pipeline: pipeline is -1; use 1 or more"),
         ({"image": ""}, "image-missing: image: no container image; name one with its tag or digest"),
+        (
+            {"command": ("x" * 3000,), "variables": (("A", "y" * 3000),)},
+            (
+                "command-too-long: command: command and variables are 6036 characters, and a start takes 6000; "
+                "put them into the image as a script"
+            ),
+        ),
         ({"command": ()}, "command-missing: command: there is nothing to run; write the command as a list of words"),
         ({"owner": " "}, "owner-missing: owner: nobody owns the job; name the team that answers for it"),
         (
