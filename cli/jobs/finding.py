@@ -68,7 +68,8 @@ def nodes_of(account: Account, found: Found) -> tuple[NodeRun, ...]:
     """Each node of the job, as Batch or its pool tells it; those that it does not know yet are left out."""
     if found.pool_job is not None:
         return pools.runs(found.pool_job)
-    ids = [f"{found.job_id}#{index}" for index in range(found.job.nodes)]
+    # Batch knows no `#0` of a container: it is the job itself.
+    ids = [found.job_id if found.is_container else f"{found.job_id}#{index}" for index in range(found.job.nodes)]
     details = {detail["jobId"]: detail for detail in describe(account, ids)}
     return tuple(_node(index, details[each]) for index, each in enumerate(ids) if each in details)
 
@@ -139,6 +140,7 @@ def _found(environment: Environment, detail: Mapping[str, Any], of: TrainingFlee
         started=moment(detail.get("startedAt")),
         stopped=moment(detail.get("stoppedAt")),
         attempts=len(detail.get("attempts") or ()),
+        is_container=not detail.get("nodeProperties"),
     )
 
 

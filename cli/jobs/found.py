@@ -25,6 +25,8 @@ class Found:
     attempts: int
     pool_job: PoolJob | None = None
     """Of a job on a pool, as it was found."""
+    is_container: bool = False
+    """Whether it is one container of AWS Batch, without nodes of a job and without checkpoints: it compiles."""
 
     @property
     def is_over(self) -> bool:

@@ -75,6 +75,9 @@ def _end_on_pool(account: Account, environment: Environment, found: Found) -> st
 
 
 def _end(account: Account, found: Found, drain_seconds: float | None) -> str:
+    if found.is_container:
+        _terminate(account, found, "Stopped by `fleet jobs stop`.")
+        return "terminated: it saves no checkpoints"
     nodes = [] if drain_seconds is None else _instances(account, found)
     if not nodes or drain_seconds is None:
         _terminate(account, found, "Stopped by `fleet jobs stop`.")

@@ -109,6 +109,20 @@ def test_a_job_is_shown_with_its_nodes_attempts_and_dollars(desk: Desk) -> None:
     assert shown["usd_to_come"] is None
 
 
+def test_a_job_that_compiles_is_one_container_with_its_minutes_and_dollars(desk: Desk) -> None:
+    node = desk.details.pop(f"{JOB}#0")
+    del desk.details[f"{JOB}#1"]
+    whole = desk.details[JOB]
+    del whole["nodeProperties"]
+    whole |= {"attempts": node["attempts"], "container": node["container"]}
+    shown = json.loads(desk.run("show", "prod", JOB, "--json").stdout)
+    # 91 started minutes and 29, on one node; 120 x 21.50 / 60.
+    assert (shown["nodes"], shown["node_minutes"], shown["usd_so_far"]) == (1, 120, 43.0)
+    whole["status"] = "RUNNING"
+    answer = desk.run("stop", "prod", JOB, "--drain", "--yes")
+    assert "terminated: it saves no checkpoints" in answer.stdout
+
+
 def test_a_job_that_runs_has_hours_and_dollars_to_come(desk: Desk) -> None:
     runs_again(desk)
     shown = json.loads(desk.run("show", "prod", JOB, "--json").stdout)
