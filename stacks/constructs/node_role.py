@@ -97,8 +97,9 @@ class NodeRole(Construct):
         # AmazonEC2ContainerServiceforEC2Role, but for this fleet's cluster and images only.
         batch = isinstance(fleet, TrainingFleet) and not fleet.is_pool
         name = BATCH_CLUSTERS if batch else naming.cluster_name(environment.name, fleet.name)
-        # The nodes of a new version have the same role, and a cluster of their own.
-        names = [name] if batch else [name, naming.candidate_cluster_name(environment.name, fleet.name)]
+        # The nodes of an endpoint's new version have the same role, and a cluster of their own.
+        serves = not isinstance(fleet, TrainingFleet)
+        names = [name, naming.candidate_cluster_name(environment.name, fleet.name)] if serves else [name]
         form = Stack.of(self).format_arn
         clusters = [form(service="ecs", resource="cluster", resource_name=each) for each in names]
         instances = [form(service="ecs", resource="container-instance", resource_name=f"{each}/*") for each in names]

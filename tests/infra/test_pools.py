@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from environments import loader
 from environments.model import Environment
+from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.pool.observed import Place
 from stacks.constructs.python_function import ROOT
 from stacks.platform import Platform
@@ -199,7 +200,7 @@ def test_containers_are_the_hosts_and_see_what_those_on_batch_see() -> None:
     assert (task["NetworkMode"], container["Name"]) == ("host", "training")
     assert container["Ulimits"] == [{"Name": "memlock", "SoftLimit": -1, "HardLimit": -1}]
     assert {m["ContainerPath"]: m["ReadOnly"] for m in container["MountPoints"]} == {
-        "/var/cache/neuron-compile-cache": False,
+        LOCAL_FOLDER: False,
         "/run/neuron-fleet": True,
         "/mnt/neuron-compile-cache": True,
     }
