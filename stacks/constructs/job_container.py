@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aws_cdk import Annotations, Size
+from aws_cdk import Annotations, Size, Stack
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
@@ -60,7 +60,7 @@ def job_container(  # noqa: PLR0913 - keyword-only beyond the second, each one f
         memory=Size.mebibytes(int(memory_mib * MEMORY_SHARE)),
         job_role=job_role,
         execution_role=execution_role,
-        environment={**environment, **_of_hardware(fleet, plan)},
+        environment={**told_of_region(scope), **environment, **told_of_hardware(fleet, plan)},
         # EFA and Neuron pin memory for direct access by the device.
         ulimits=[batch.Ulimit(name=batch.UlimitName.MEMLOCK, soft_limit=-1, hard_limit=-1)],
         linux_parameters=_devices(scope, plan, Size.mebibytes(int(memory_mib * SHARED_MEMORY_SHARE))),
@@ -72,7 +72,13 @@ def job_container(  # noqa: PLR0913 - keyword-only beyond the second, each one f
     return container
 
 
-def _of_hardware(fleet: TrainingFleet, plan: LaunchPlan) -> dict[str, str]:
+def told_of_region(scope: Construct) -> dict[str, str]:
+    """Where its data lies: on EC2 neither ECS nor AWS Batch tells a container, and boto3 reads no other variable."""
+    return {"AWS_DEFAULT_REGION": Stack.of(scope).region}
+
+
+def told_of_hardware(fleet: TrainingFleet, plan: LaunchPlan) -> dict[str, str]:
+    """What the devices want a container to be told, whoever starts it."""
     environment: dict[str, str] = {}
     if plan.uses_efa:
         # Neuron documentation: EFA through libfabric with device memory access.

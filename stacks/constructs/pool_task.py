@@ -15,6 +15,13 @@ from fleet.pool.container import CONTAINER
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs.container_image import allow_pull
 from stacks.constructs.fleet_capacity import FleetCapacity
+from stacks.constructs.job_container import (
+    MEMORY_SHARE,
+    SHARED_MEMORY_SHARE,
+    device_paths,
+    told_of_hardware,
+    told_of_region,
+)
 from stacks.constructs.job_data import allow_data
 from stacks.constructs.training_job import (
     LOCAL_CACHE,
@@ -91,7 +98,11 @@ class PoolTask(Construct):
             image=ecs.ContainerImage.from_registry(fleet.container_image),
             cpu=plan.instance_type.vcpus * 1024,
             memory_limit_mib=int(memory_mib * MEMORY_SHARE),
-            environment=job_environment(fleet, plan),
+            environment={
+                **told_of_region(self),
+                **cache_mount.told(LOCAL_FOLDER, ON_MISS=ON_MISS),
+                **told_of_hardware(fleet, plan),
+            },
             # EFA and Neuron pin memory for direct access by the device.
             ulimits=[ecs.Ulimit(name=ecs.UlimitName.MEMLOCK, soft_limit=-1, hard_limit=-1)],
             linux_parameters=_devices(self, plan, int(memory_mib * SHARED_MEMORY_SHARE)),

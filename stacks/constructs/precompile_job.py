@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from aws_cdk import Duration, Stack
+from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
@@ -56,7 +56,6 @@ class PrecompileJob(Construct):
             job_role=self.job_role,
             environment={
                 **cache_mount.told(LOCAL, TABLE=compile_cache.leases.table_name, BUCKET=compile_cache.bucket_name),
-                "AWS_REGION": Stack.of(self).region,
                 "NEURON_FLEET_JOB": "precompile",
                 "NEURON_FLEET_OWNER": fleet.owner,
             },

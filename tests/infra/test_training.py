@@ -58,6 +58,8 @@ def test_compilers_work_on_local_disk_and_the_shared_cache_is_read_only(environm
     volumes = {volume["Name"]: volume for volume in job["Volumes"]}
     mounts = {mount["ContainerPath"]: mount for mount in job["MountPoints"]}
     told = environment_of(environment, fleet)
+    # Else boto3 knows none, and looks for every bucket in us-east-1 first.
+    assert told["AWS_DEFAULT_REGION"] == "us-east-2"
     # The agent looks into the same folder of the host.
     assert told["NEURON_COMPILE_CACHE_URL"] == told["NEURON_FLEET_CACHE_LOCAL"] == LOCAL_FOLDER
     assert volumes[mounts[LOCAL_FOLDER]["SourceVolume"]]["Host"] == {"SourcePath": LOCAL_FOLDER}
