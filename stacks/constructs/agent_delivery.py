@@ -129,14 +129,14 @@ def agent_configuration(environment: Environment, fleet: Fleet, plan: LaunchPlan
             "source": price.source,
             "as_of": price.as_of,
         },
-        **_price_table(environment, fleet),
+        **_price_table(environment, fleet, plan),
         **_gate(fleet, plan),
         **_exporters(environment.monitoring),
     }
 
 
-def _price_table(environment: Environment, fleet: Fleet) -> dict[str, object]:
-    table = agent_price_table(environment, fleet)
+def _price_table(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> dict[str, object]:
+    table = agent_price_table(environment, fleet, plan.instance_type.name)
     return {"price_table": table} if table else {}
 
 

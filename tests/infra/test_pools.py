@@ -194,6 +194,17 @@ def test_a_pools_nodes_join_its_cluster_with_the_time_to_save_and_drain_at_a_not
     assert registering[1] == [CLUSTER]
 
 
+def test_each_type_of_a_pool_counts_at_its_own_price_and_may_read_it() -> None:
+    capacity = templates("staging")["capacity"]
+    told = [json.loads(each.properties["Value"]) for each in capacity.resources("AWS::SSM::Parameter")
+            if "/agents/trn1-spot" in each.properties.get("Name", "")]  # fmt: skip
+    items = {each["instance_type"]: each["price_table"]["id"] for each in told}
+    assert items == {name: f"us-east-2/{name}/spot" for name in ("trn1.32xlarge", "trn1n.32xlarge")}
+    role = capacity.resource("AWS::IAM::Policy", f"{FLEET}/Node/Role").properties
+    (reading,) = [s for s in role["PolicyDocument"]["Statement"] if s["Action"] == "dynamodb:GetItem"]
+    assert reading["Condition"] == {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": list(items.values())}}
+
+
 def test_containers_are_the_hosts_and_see_what_those_on_batch_see() -> None:
     task = training().resource("AWS::ECS::TaskDefinition", f"{FLEET}/Job/Task-trn1.32xlarge").properties
     (container,) = task["ContainerDefinitions"]
