@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from cli.jobs.account import AwsError
-from tests.support.cache_desk import LLAMA, MACHINE, OPTIONS, CacheDesk
+from tests.support.cache_desk import LLAMA, MACHINE, OPTIONS, PLACES, CacheDesk
 from tests.support.jobs import job, refused
 
 COMMAND = ("--", "python", "train.py", "--steps", "2")
@@ -178,3 +178,13 @@ def test_a_job_file_that_does_not_is_one_line(
     assert answer.exit_code == 1
     assert len(answer.stderr.splitlines()) == 1
     assert line in answer.stderr
+
+
+def test_a_pool_has_no_queue_to_compile_in(desk: CacheDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PLACES, "/neuron-fleet/staging/compile-cache", PLACES["/neuron-fleet/prod/compile-cache"])
+    answer = desk.run("warm", "staging", "--fleet", "trn1-spot", *OPTIONS, *COMMAND)
+
+    assert answer.exit_code == 1
+    assert "fleet trn1-spot is a pool" in answer.stderr
+    assert "one of trn1-pretrain" in answer.stderr
+    assert desk.account.requests("stepfunctions:start_execution") == []
