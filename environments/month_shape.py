@@ -1,5 +1,6 @@
 """From an environment file to the plain values that ``fleet.planning.month`` prices."""
 
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from environments.alarms import environment_alarms, machinery_alarms
@@ -9,10 +10,10 @@ from environments.model import Environment, Fleet
 from fleet.alarms import AlarmSpec, MathRef
 from fleet.capacity.interfaces import uses_efa
 from fleet.fleet_spec import MarketKind, Purpose
-from fleet.instances import instance_type
+from fleet.instances import Price, instance_type
 from fleet.load_balancer import EndpointNames
 from fleet.planning.month.shape import EnvironmentShape, FleetShape, Function
-from fleet.prices import price_for
+from fleet.prices import price_of
 
 # The network stack's interface endpoints, each in every zone.
 INTERFACE_ENDPOINTS: Final = 11
@@ -21,8 +22,10 @@ DASHBOARDS: Final = 3
 _ANY_BALANCER: Final = EndpointNames("app/any/0", "targetgroup/any/0")
 
 
-def month_shape(environment: Environment) -> EnvironmentShape:
-    """What of ``environment`` costs money.
+def month_shape(
+    environment: Environment, refreshed: Mapping[str, Iterable[Price]] | None = None
+) -> EnvironmentShape:
+    """What of ``environment`` costs money; ``refreshed`` are prices by instance type that AWS was asked for.
 
     Raises:
         UnknownInstanceTypeError: EC2 has no such type; ``loader.load_file`` refuses a file that names it.
@@ -36,10 +39,10 @@ def month_shape(environment: Environment) -> EnvironmentShape:
         zones=len(environment.network.availability_zones),
         nat_gateways=environment.network.nat_gateways,
         interface_endpoints=INTERFACE_ENDPOINTS,
-        fleets=tuple(_fleet(environment, fleet) for fleet in environment.fleets),
-        functions=(Function.PAGER, Function.CAPACITY_WATCH, *engine),
-        # The pager's, and the engine's.
-        tables=1 + has_block_engine,
+        fleets=tuple(_fleet(environment, fleet, refreshed) for fleet in environment.fleets),
+        functions=(*ALWAYS, *engine, *pools),
+        # Of pages, leases, precompilations, prices and rollouts; the engine's, and the pools'.
+        tables=5 + len(engine) + len(pools),
         log_retention_days=environment.monitoring.log_retention_days,
         otlp=environment.monitoring.otlp,
         alarm_metrics=metric_alarms,
@@ -49,17 +52,17 @@ def month_shape(environment: Environment) -> EnvironmentShape:
     )
 
 
-def _fleet(environment: Environment, fleet: Fleet) -> FleetShape:
-    known, market = instance_type(fleet.instance_type), MarketKind(fleet.market.kind)
+def _fleet(environment: Environment, fleet: Fleet, refreshed: Mapping[str, Iterable[Price]] | None) -> FleetShape:
+    known, spec = instance_type(fleet.instance_type), fleet_spec(environment, fleet)
     return FleetShape(
         name=fleet.name,
         purpose=Purpose(fleet.purpose),
         instance_type=fleet.instance_type,
         nodes=fleet.nodes,
-        market=market,
-        price=price_for(known, environment.region, market),
+        market=spec.market,
+        price=price_of(spec, refreshed),
         logical_cores=known.logical_cores(fleet.lnc),
-        has_efa=uses_efa(fleet_spec(environment, fleet), known),
+        has_efa=uses_efa(spec, known),
         reserved_instances=_reserved_instances(fleet),
         block_hours=_block_hours(fleet.market) if isinstance(fleet.market, CapacityBlock) else None,
     )

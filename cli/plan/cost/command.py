@@ -1,5 +1,6 @@
 """`fleet plan cost`: what an environment costs in a month, and what changes against another file."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -7,9 +8,12 @@ import typer
 
 from cli.answers import complain, refuse
 from cli.plan.cost import answer
+from cli.plan.figures import today
+from cli.prices.reading import PRICES_HELP, of_environment
 from environments import loader
 from environments.loader import EnvironmentFileError
 from environments.month_shape import month_shape
+from fleet.instances import Price
 from fleet.planning.money import PlanError
 from fleet.planning.month.bill import Month, month_of
 from fleet.planning.month.line import Spread
@@ -22,6 +26,7 @@ def cost(
     use: Annotated[
         str, typer.Option(help="Low, expected and high share of the month in which nodes run that scale to zero.")
     ] = "0.3,0.7,1",
+    prices: Annotated[str | None, typer.Option(help=PRICES_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Work out a month of 730 hours: low, expected and high, line by line, each with its price's source and date."""
@@ -29,14 +34,15 @@ def cost(
         running = _use(use)
     except PlanError as error:
         refuse(error)
-    month = _month(file, running)
-    before = _month(against, running) if against else None
+    refreshed = of_environment(prices)
+    month = _month(file, running, refreshed)
+    before = _month(against, running, refreshed) if against else None
     answer.show(month, before, as_json=as_json)
 
 
-def _month(file: Path, use: Use) -> Month:
+def _month(file: Path, use: Use, refreshed: Mapping[str, tuple[Price, ...]]) -> Month:
     try:
-        return month_of(month_shape(loader.load_file(file)), use)
+        return month_of(month_shape(loader.load_file(file), refreshed), use, today())
     except EnvironmentFileError as error:
         for line in str(error).splitlines():
             complain(line)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from fleet.planning.month.capacity import capacity_lines
@@ -52,10 +53,13 @@ class Change:
         return (self.after or NOTHING) - (self.before or NOTHING)
 
 
-def month_of(environment: EnvironmentShape, use: Use | None = None) -> Month:
-    """What ``environment`` costs, with its nodes in ``use``."""
+def month_of(environment: EnvironmentShape, use: Use | None = None, today: date | None = None) -> Month:
+    """What ``environment`` costs, with its nodes in ``use``; ``today`` is the day on which nodes' prices may be stale.
+
+    It is None where only what does not depend on them is read.
+    """
     used = use or Use()
-    nodes, unknown = capacity_lines(environment.fleets, used)
+    nodes, unknown = capacity_lines(environment.fleets, used, today)
     lines = [
         *nodes,
         *network_lines(environment, used),

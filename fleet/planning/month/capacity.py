@@ -1,9 +1,12 @@
 """What the nodes cost: by fleet, at the newest price of the way that they are bought."""
 
+from datetime import date
+
 from fleet.fleet_spec import MarketKind, Purpose
 from fleet.planning.month.line import Group, Line, Spread
 from fleet.planning.month.prices import HOURS, NotPriced
 from fleet.planning.month.shape import FleetShape, Use
+from fleet.prices.age import staleness
 
 
 def hours_paid(fleet: FleetShape, use: Use) -> tuple[Spread, str]:
@@ -19,7 +22,7 @@ def hours_paid(fleet: FleetShape, use: Use) -> tuple[Spread, str]:
         why = f"{fleet.reserved_instances} reserved, paid for used or not"
         return reserved + use.running * (above * HOURS), why + (f"; {above} more as they run" if above else "")
     if fleet.market is MarketKind.CAPACITY_BLOCK:
-        length = HOURS if fleet.block_hours is None else min(HOURS, max(0.0, fleet.block_hours))
+        length = HOURS if fleet.block_hours is None else _block_hours(fleet.block_hours)
         why = f"{fleet.reserved_instances} in a block, prepaid; "
         why += "as if blocks follow each other" if fleet.block_hours is None else f"{length:g} h of it in the month"
         return Spread.certain(fleet.reserved_instances * length), why
@@ -30,7 +33,9 @@ def hours_paid(fleet: FleetShape, use: Use) -> tuple[Spread, str]:
     return running * (nodes * HOURS), f"{nodes} nodes while jobs run: {shares}"
 
 
-def capacity_lines(fleets: tuple[FleetShape, ...], use: Use) -> tuple[list[Line], list[NotPriced]]:
+def capacity_lines(
+    fleets: tuple[FleetShape, ...], use: Use, today: date | None = None
+) -> tuple[list[Line], list[NotPriced]]:
     """A line for each fleet; those whose price nobody knows apart."""
     lines: list[Line] = []
     unknown: list[NotPriced] = []
@@ -42,7 +47,8 @@ def capacity_lines(fleets: tuple[FleetShape, ...], use: Use) -> tuple[list[Line]
             missing = f"no {fleet.market} price is known; {hours.expected:,.0f} instance-hours are expected"
             unknown.append(NotPriced(f"{fleet.name}: {what}", missing))
             continue
-        label = f"{price.kind}, {price.region}, {price.as_of} ({price.source})"
+        old = staleness(price, today) if today else None
+        label = f"{price.kind}, {price.region}, {price.as_of} ({price.source}){f', STALE: {old}' if old else ''}"
         usd = hours * price.usd_per_hour
         because = f"{what}: {why}"
         lines.append(Line(Group.CAPACITY, fleet.name, hours, "instance-hour", price.usd_per_hour, usd, label, because))
@@ -53,5 +59,9 @@ def running_hours(fleet: FleetShape, use: Use) -> Spread:
     """Hours of a month in which a node of the fleet exists and sends: what it measures is paid for in them."""
     if fleet.purpose is Purpose.INFERENCE:
         return Spread.certain(HOURS)
-    # Reserved or not, AWS Batch starts a training node for a job and ends it afterwards.
-    return use.running * HOURS
+    # Reserved or not, AWS Batch starts a training node for a job and ends it afterwards; a block ends all of its nodes.
+    return use.running * (HOURS if fleet.block_hours is None else _block_hours(fleet.block_hours))
+
+
+def _block_hours(length: float) -> float:
+    return min(HOURS, max(0.0, length))

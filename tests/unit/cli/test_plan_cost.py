@@ -41,6 +41,19 @@ def test_every_line_names_its_price_and_what_it_rests_on() -> None:
             assert line["usd"]["expected"] == pytest.approx(line["quantity"]["expected"] * line["unit_usd"])
 
 
+def test_a_fleet_is_counted_at_what_its_owner_has_agreed_on(tmp_path: Path) -> None:
+    rate = "price: {usd_per_hour: 10, contract: EDP 2026, as_of: 2024-11-02}"
+    text = Path(STAGING).read_text(encoding="utf-8")
+    file = tmp_path / "staging.yaml"
+    file.write_text(text.replace("market: {kind: spot}", f"market: {{kind: spot}}\n    {rate}"), encoding="utf-8")
+    (line,) = (each for each in content(str(file))["lines"] if each["what"] == "trn1-spot")
+
+    assert line["unit_usd"] == 10
+    assert re.fullmatch(
+        r"negotiated, us-east-2, 2024-11-02 \(EDP 2026\), STALE: \d+ days old, limit 366", line["price"]
+    )
+
+
 def test_the_difference_to_another_file_is_the_sum_of_what_changes() -> None:
     against = content(PROD, "--against", STAGING)["against"]
 

@@ -8,7 +8,7 @@ from fleet.fleet_spec import MarketKind, Purpose
 from fleet.instances import Price, PriceKind
 from fleet.planning.money import PlanError
 from fleet.planning.month.bill import changes, month_of
-from fleet.planning.month.capacity import hours_paid
+from fleet.planning.month.capacity import hours_paid, running_hours
 from fleet.planning.month.cloudwatch import Watching, event_bytes, watching_usd
 from fleet.planning.month.design_budgets import DESIGN_BUDGETS
 from fleet.planning.month.line import Group, Line, Spread
@@ -178,3 +178,8 @@ def test_the_design_does_not_keep_them_once_every_job_reports_tokens_and_loss() 
     assert (round(small.with_workload_usd, 2), round(large.with_workload_usd, 2)) == (61.68, 779.76)
     # The formula leaves requests out, which cost as much again.
     assert (round(small.requests_usd, 2), round(large.requests_usd, 2)) == (56.06, 876.00)
+
+
+def test_a_node_of_a_block_is_watched_no_longer_than_the_block_lasts() -> None:
+    assert running_hours(replace(BLOCK, block_hours=24.0), ALL_OF_IT) == Spread.certain(24)
+    assert running_hours(BLOCK, ALL_OF_IT) == Spread.certain(730)
