@@ -29,7 +29,9 @@ def ladder(spec: FleetSpec) -> tuple[LaunchPlan, ...]:
 def _further(spec: FleetSpec) -> Iterator[FleetSpec]:
     # Types once each; the fleet's own type has been tried in its own zones.
     for name in dict.fromkeys((spec.instance_type, *spec.alternative_types)):
-        rung = replace(spec, instance_type=name, alternative_types=(), fallback_zone_ids=())
+        # What was agreed on is the price of the fleet's own type.
+        price = spec.price if name == spec.instance_type else None
+        rung = replace(spec, instance_type=name, alternative_types=(), fallback_zone_ids=(), price=price)
         if spec.purpose is Purpose.INFERENCE:
             zones = [tuple(dict.fromkeys(spec.zone_ids + spec.fallback_zone_ids))]
         else:

@@ -47,7 +47,14 @@ class FleetCapacity(Construct):
             ).parameter
             for plan in (self.plan, *further)
         }
-        node_role = NodeRole(self, "Node", environment=environment, fleet=fleet, parameters=list(parameters.values()))
+        node_role = NodeRole(
+            self,
+            "Node",
+            environment=environment,
+            fleet=fleet,
+            parameters=list(parameters.values()),
+            types=list(parameters),
+        )
         code.grant_read(node_role.role)
         self.node_role = node_role.role
         self.instance_profile = node_role.profile

@@ -34,8 +34,9 @@ class NodeRole(Construct):
         environment: Environment,
         fleet: Fleet,
         parameters: Sequence[ssm.IStringParameter],
+        types: Sequence[str],
     ) -> None:
-        """Make the role of one fleet's nodes."""
+        """Make the role of one fleet's nodes, which are of ``types``."""
         super().__init__(scope, construct_id)
         self.role = iam.Role(
             self,
@@ -47,6 +48,7 @@ class NodeRole(Construct):
         # Training refers to it: as an export, it would keep the fleet in the file for ever.
         CrossStackReferences.of(self.profile).produce(ReferenceStrength.WEAK)
         self._allow_reporting(environment, parameters)
+        allow_price(self.role, environment, fleet, types)
         self._allow_session_manager()
         self._allow_containers(environment, fleet)
 

@@ -12,25 +12,27 @@ from fleet.prices import kind_for
 from fleet.prices.record import price_key
 
 
-def price_id(environment: Environment, fleet: Fleet, instance_type: str) -> str:
-    """The item that holds the price of ``instance_type`` in the fleet's market."""
-    return price_key(environment.region, instance_type, kind_for(MarketKind(fleet.market.kind)))
+def price_id(environment: Environment, fleet: Fleet, type_name: str) -> str | None:
+    """The item that holds the price of a type on the fleet's market; None where the fleet has agreed on its own.
 
-
-def agent_price_table(environment: Environment, fleet: Fleet, instance_type: str) -> Mapping[str, str] | None:
-    """Where the agent of an ``instance_type`` reads its price; None where the fleet has agreed on its own."""
-    if fleet.price is not None:
+    The agreed rate is one of the fleet's own type. Another one that a pool launches is counted at its list price.
+    """
+    if fleet.price is not None and type_name == fleet.instance_type:
         return None
-    return {"name": naming.prices_table(environment.name), "id": price_id(environment, fleet, instance_type)}
+    return price_key(environment.region, type_name, kind_for(MarketKind(fleet.market.kind)))
 
 
-def allow_node(role: iam.Role, environment: Environment, fleet: Fleet) -> None:
-    """Let a node read the one item that its dollars are counted at: that of its type, of those that a pool launches."""
-    if fleet.price is None:
-        is_pool = isinstance(fleet, TrainingFleet) and fleet.is_pool
-        types = (fleet.instance_type, *(fleet.alternative_types if is_pool else ()))
-        items = [price_id(environment, fleet, each) for each in types]
-        only = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": items}}
+def agent_price_table(environment: Environment, fleet: Fleet, type_name: str) -> Mapping[str, str] | None:
+    """Where the agent of a node of that type reads its price; None where the fleet has agreed on its own."""
+    found = price_id(environment, fleet, type_name)
+    return None if found is None else {"name": naming.prices_table(environment.name), "id": found}
+
+
+def allow_node(role: iam.Role, environment: Environment, fleet: Fleet, types: Sequence[str]) -> None:
+    """Let a node, which is of one of ``types``, read the items that their dollars are counted at."""
+    keys = [found for name in types if (found := price_id(environment, fleet, name))]
+    if keys:
+        only = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": keys}}
         _allow(role, environment, ["dynamodb:GetItem"], only)
 
 

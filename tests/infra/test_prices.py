@@ -92,6 +92,21 @@ def test_a_node_reads_the_one_item_that_it_is_told_of(fleet: str, key: str) -> N
     }
 
 
+def test_a_pools_other_type_is_counted_at_its_own_price() -> None:
+    capacity = templates("staging")["capacity"]
+    told = {
+        each["instance_type"]: each["price_table"]["id"]
+        for each in (json.loads(flatten(found["Value"])) for found in properties(capacity.body, "AWS::SSM::Parameter")
+                     if "agents/trn1-spot" in flatten(found["Name"]))
+    }  # fmt: skip
+    keys = ["us-east-2/trn1.32xlarge/spot", "us-east-2/trn1n.32xlarge/spot"]
+
+    assert told == dict(zip(["trn1.32xlarge", "trn1n.32xlarge"], keys, strict=True))
+    policy = capacity.resource("AWS::IAM::Policy", "trn1-spot/").properties["PolicyDocument"]["Statement"]
+    (right,) = (each for each in policy if "dynamodb" in json.dumps(each["Action"]))
+    assert right["Condition"] == {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": keys}}
+
+
 def test_a_fleet_with_a_rate_of_its_own_is_counted_at_it_everywhere_and_reads_no_table() -> None:
     content = yaml.safe_load((loader.FOLDER / "dev.yaml").read_text(encoding="utf-8"))
     content["fleets"][0]["price"] = RATE
