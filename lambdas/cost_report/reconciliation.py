@@ -60,6 +60,10 @@ def _row(ledger: float, unpriced: float, bill: Billed | None, problem: str | Non
     row |= {"ledger_usd": ledger, "unpriced_node_hours": unpriced}
     if bill is None:
         return {**row, "problem": problem or "Cost Explorer has nothing of this day yet"}
+    if not bill.by_record_type:
+        # Neither the instances' dollars nor CloudWatch's are zero: nobody knows what carries the tag.
+        account = {"cloudwatch_account_usd": bill.cloudwatch_account, "is_estimate": bill.is_estimate}
+        return {**row, **account, "problem": _NOTHING}
     usage = sum(usd for kind, usd in bill.by_record_type.items() if kind in USAGE)
     others = {kind: usd for kind, usd in sorted(bill.by_record_type.items()) if kind not in USAGE}
     return {
@@ -70,12 +74,14 @@ def _row(ledger: float, unpriced: float, bill: Billed | None, problem: str | Non
         "cloudwatch_usd": bill.cloudwatch,
         "cloudwatch_account_usd": bill.cloudwatch_account,
         "is_estimate": bill.is_estimate,
-        "problem": None if bill.by_record_type else _NOTHING,
     }
 
 
 # A tag counts in Cost Explorer only after somebody has activated it, and from that day on.
-_NOTHING: Final = "Cost Explorer knows no instance with the tag environment: activate it as a cost allocation tag"
+_NOTHING: Final = (
+    "Cost Explorer has no instance with the tag environment on this day: it is a day behind, or the tag is not activated "
+    "as a cost allocation tag"
+)
 
 
 def _write(world: World, key: str, row: Mapping[str, Any]) -> None:

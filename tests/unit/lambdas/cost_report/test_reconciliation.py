@@ -55,10 +55,13 @@ def test_what_was_known_stays_when_the_bill_cannot_be_had(ledger: LedgerWorld) -
     assert ledger.row(KEY)["billed_usd"] == pytest.approx(0.4)
 
 
-def test_a_bill_without_any_instance_names_the_tag(ledger: LedgerWorld) -> None:
-    ledger.bill.days = {DAY: Billed({}, 0.0, 0.0, is_estimate=True)}
+def test_a_bill_without_any_instance_names_the_tag_and_is_not_zero(ledger: LedgerWorld) -> None:
+    ledger.bill.days = {DAY: Billed({}, 0.0, 1.5, is_estimate=True)}
     reconcile(booked(ledger).world, "prod", DAY, NEXT)
-    assert "cost allocation tag" in ledger.row(KEY)["problem"]
+    row = ledger.row(KEY)
+    assert "cost allocation tag" in row["problem"]
+    assert (row["billed_usd"], row["difference_usd"], row["cloudwatch_usd"]) == (None, None, None)
+    assert (row["cloudwatch_account_usd"], row["is_estimate"]) == (1.5, True)
 
 
 def day(groups: dict[str, str], total: str | None = None, start: str = "2026-11-20") -> dict[str, Any]:
