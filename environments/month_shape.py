@@ -22,9 +22,7 @@ DASHBOARDS: Final = 3
 _ANY_BALANCER: Final = EndpointNames("app/any/0", "targetgroup/any/0")
 
 
-def month_shape(
-    environment: Environment, refreshed: Mapping[str, Iterable[Price]] | None = None
-) -> EnvironmentShape:
+def month_shape(environment: Environment, refreshed: Mapping[str, Iterable[Price]] | None = None) -> EnvironmentShape:
     """What of ``environment`` costs money; ``refreshed`` are prices by instance type that AWS was asked for.
 
     Raises:

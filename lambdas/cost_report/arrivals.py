@@ -15,6 +15,7 @@ from fleet.ledger.columns import EVENTS
 from lambdas.cost_report.ports import StoredObject
 
 _GZIP: Final = 16 + zlib.MAX_WBITS
+_PIECE: Final = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +62,33 @@ def _event(entry: object) -> Mapping[str, Any] | str:
 
 
 def _batches(content: bytes) -> Iterator[Mapping[str, Any] | str]:
-    while content:
-        member = zlib.decompressobj(_GZIP)
+    at, view = 0, memoryview(content)
+    while at < len(view):
+        left = len(view) - at
         try:
-            batch = json.loads(member.decompress(content) + member.flush())
-            whole = member.eof and isinstance(batch, Mapping)
+            unpacked, taken = _member(view[at:])
+            batch = json.loads(unpacked)
         except (zlib.error, ValueError) as error:
             # Where the next member begins is not known either.
-            yield f"{len(content)} bytes of an object cannot be read: {error}"
+            yield f"{left} bytes of an object cannot be read: {error}"
             return
-        if not whole:
-            yield f"{len(content)} bytes of an object are no batch of log events"
+        if not isinstance(batch, Mapping):
+            yield f"{left} bytes of an object are no batch of log events"
             return
         yield batch
-        content = member.unused_data
+        at += taken
+
+
+def _member(rest: memoryview) -> tuple[bytes, int]:
+    """What the first gzip member of ``rest`` holds, and its length. A piece at a time: a member is small.
+
+    Given all of ``rest``, zlib would copy what follows the member, and an object has thousands of them.
+    """
+    member, found, taken = zlib.decompressobj(_GZIP), bytearray(), 0
+    while not member.eof:
+        piece = rest[taken : taken + _PIECE]
+        if not piece:
+            raise zlib.error("it ends within a batch")
+        found += member.decompress(piece)
+        taken += len(piece)
+    return bytes(found), taken - len(member.unused_data)
