@@ -101,7 +101,10 @@ class LedgerStack(Stack):
             environment={
                 "ENVIRONMENT": environment.name,
                 "BUCKET": self.bucket.bucket_name,
-                "INSTANCE_TYPES": self.to_json_string(sorted({fleet.instance_type for fleet in environment.fleets})),
+                # What a pool launches in place of its own type is on the bill as well.
+                "INSTANCE_TYPES": self.to_json_string(
+                    sorted({name for of in environment.fleets for name in (of.instance_type, *of.alternative_types)})
+                ),
                 "LOG_LEVEL": "INFO",
             },
         )

@@ -163,7 +163,7 @@ def test_it_runs_every_hour_and_is_told_what_it_accounts_for(stack: StackTemplat
     function = stack.resource("AWS::Lambda::Function").properties
     variables = function["Environment"]["Variables"]
     assert json.loads(variables["INSTANCE_TYPES"]) == sorted(
-        {fleet.instance_type for fleet in loader.load("prod").fleets}
+        {name for fleet in loader.load("prod").fleets for name in (fleet.instance_type, *fleet.alternative_types)}
     )
     assert (function["MemorySize"], function["EphemeralStorage"], function["Timeout"]) == (3008, {"Size": 4096}, 900)
     module, _, name = ROLL_UP.rpartition(".")
