@@ -59,13 +59,14 @@ def _day(option: str, text: str | None, default: date) -> date:
 
 
 def _document(environment: str, first: date, last: date, by: By, found: books.Books) -> dict[str, object]:
+    old = tables.stale(found.lines)
     return {
         "environment": environment,
         "from": first.isoformat(),
         "to": last.isoformat(),
         "by": by.value,
-        "rows": [tables.as_json(row) for row in totals(found.lines, by)],
-        "total": tables.as_json(total(None, found.lines)),
+        "rows": [tables.as_json(row, old) for row in totals(found.lines, by)],
+        "total": tables.as_json(total(None, found.lines), old),
         "bill": [{"day": day.isoformat(), **row} for day, row in sorted(found.reconciled.items())],
         "days_without_ledger": [day.isoformat() for day in found.missing],
     }

@@ -11,6 +11,7 @@ from rich.table import Table
 from fleet.ledger import UNITS, By, Category, Total, cents, totals, usd
 from fleet.ledger.lines import Line
 from fleet.ledger.totals import total
+from fleet.prices.age import staleness
 
 # Of what jobs held, only running and compiling have columns of their own; the rest is beside them.
 _APART: Final = (
@@ -36,9 +37,16 @@ def dollars(lines: Sequence[Line], by: By) -> Table:
     rows = totals(lines, by)
     whole = total("all", lines)
     shown = [(name, of) for name, of in _APART if any(category in whole.by_category for category in of)]
-    numbers = _numbers(lines)
+    numbers, old = _numbers(lines), stale(lines)
     table = _table(
-        f"USD by {by.value}", numbers, by.value, "USD", *(name for name, _ in shown), "node-hours", "unpriced hours"
+        f"USD by {by.value}",
+        numbers,
+        old,
+        by.value,
+        "USD",
+        *(name for name, _ in shown),
+        "node-hours",
+        "unpriced hours",
     )
     amounts = [[row.amount for row in rows]]
     amounts += [[sum(row.by_category.get(c, 0) for c in of) for row in rows] for _, of in shown]
@@ -61,8 +69,10 @@ def work(lines: Sequence[Line], by: By) -> Table | None:
     rows = [row for row in totals(lines, by) if any(getattr(row, field) is not None for _, field in _WORK)]
     if not rows:
         return None
-    numbers = _numbers(lines)
-    table = _table("USD for work done, all of the job's time counted", numbers, by.value, *(name for name, _ in _WORK))
+    numbers, old = _numbers(lines), stale(lines)
+    table = _table(
+        "USD for work done, all of the job's time counted", numbers, old, by.value, *(name for name, _ in _WORK)
+    )
     for row in rows:
         figures = [getattr(row, field) for _, field in _WORK]
         table.add_row(
@@ -94,8 +104,18 @@ def bill(reconciled: Mapping[date, Mapping[str, Any]]) -> Table:
     return table
 
 
-def as_json(row: Total) -> dict[str, Any]:
-    """One row for programs: exact dollars as texts, what is not known as null."""
+def stale(lines: Sequence[Line]) -> Mapping[tuple[str, str], str]:
+    """Prices by (kind, as-of date) that were too old on the last day that was counted at them, and how old."""
+    last: dict[tuple[str, str], Line] = {}
+    for line in sorted(lines, key=lambda each: each.day):
+        if line.price is not None:
+            last[line.price.kind, line.price.as_of] = line
+    found = {of: staleness(line.price, line.day) for of, line in last.items() if line.price}
+    return {of: why for of, why in found.items() if why is not None}
+
+
+def as_json(row: Total, old: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    """One row for programs: exact dollars as texts, what is not known as null; ``old`` prices are as ``stale`` says."""
     return {
         "name": row.name,
         "usd": str(usd(row.amount)),
@@ -104,7 +124,7 @@ def as_json(row: Total) -> dict[str, Any]:
         "wasted_usd": None if row.wasted is None else str(usd(row.wasted)),
         "node_hours": row.node_hours,
         "unpriced_node_hours": row.unpriced_units / UNITS / 60,
-        "prices": [{"kind": kind, "as_of": as_of} for kind, as_of in row.prices],
+        "prices": [{"kind": kind, "as_of": as_of, "stale": old.get((kind, as_of))} for kind, as_of in row.prices],
         **{field: getattr(row, field) for _, field in _WORK},
     }
 
@@ -127,8 +147,13 @@ def _prices(row: Total, numbers: Mapping[tuple[str, str], int]) -> str:
     return escape(" ".join(f"[{numbers[price]}]" for price in row.prices)) or "unknown"
 
 
-def _table(title: str, numbers: Mapping[tuple[str, str], int], name: str, *figures: str) -> Table:
-    told = "; ".join(f"[{number}] {kind}, as of {as_of}" for (kind, as_of), number in numbers.items())
+def _table(
+    title: str, numbers: Mapping[tuple[str, str], int], old: Mapping[tuple[str, str], str], name: str, *figures: str
+) -> Table:
+    told = "; ".join(
+        f"[{number}] {of[0]}, as of {of[1]}{f', STALE: {old[of]}' if of in old else ''}"
+        for of, number in numbers.items()
+    )
     table = Table(title=title, caption=escape(f"prices: {told or 'none is known'}"), caption_justify="left")
     table.add_column(name)
     for figure in figures:

@@ -79,8 +79,8 @@ def _row(ledger: float, unpriced: float, bill: Billed | None, problem: str | Non
 
 # A tag counts in Cost Explorer only after somebody has activated it, and from that day on.
 _NOTHING: Final = (
-    "Cost Explorer has no instance with the tag environment on this day: it is a day behind, or the tag is not activated "
-    "as a cost allocation tag"
+    "Cost Explorer has no instance with the tag environment on this day: it is a day behind, or the tag is not "
+    "activated as a cost allocation tag"
 )
 
 

@@ -73,7 +73,11 @@ def test_columns_add_up_to_the_cent_and_name_their_prices(monkeypatch: pytest.Mo
         ["-", "[1] [2]"],
     ]
     # Once below each of the two tables with dollars of ours.
-    assert result.output.count("prices: [1] on-demand, as of 2026-08-01; [2] spot, as of 2026-08-01") == 2
+    told = (
+        "prices: [1] on-demand, as of 2026-08-01, STALE: 111 days old, limit 90; "
+        "[2] spot, as of 2026-08-01, STALE: 111 days old, limit 3"
+    )
+    assert " ".join(result.output.split()).count(told) == 2
     assert "12.50" in result.output
     assert "Credit -3.00; AWS may still change it" in result.output
     assert result.exit_code == 0
@@ -88,8 +92,8 @@ def test_json_is_exact(monkeypatch: pytest.MonkeyPatch, ledger: LedgerWorld) -> 
     assert row["unpriced_node_hours"] == pytest.approx(1 / 60)
     assert row["usd_per_million_samples"] is None
     assert row["prices"] == [
-        {"kind": "on-demand", "as_of": "2026-08-01"},
-        {"kind": "spot", "as_of": "2026-08-01"},
+        {"kind": "on-demand", "as_of": "2026-08-01", "stale": "111 days old, limit 90"},
+        {"kind": "spot", "as_of": "2026-08-01", "stale": "111 days old, limit 3"},
     ]
     (day,) = found["bill"]
     assert day["difference_usd"] == pytest.approx(12.5 - 8.6)
