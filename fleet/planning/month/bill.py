@@ -10,7 +10,7 @@ from fleet.planning.month.cloudwatch import cloudwatch_lines
 from fleet.planning.month.functions import function_lines
 from fleet.planning.month.line import NOTHING, Group, Line, Spread
 from fleet.planning.month.network import network_lines
-from fleet.planning.month.prices import NotPriced, not_priced, region
+from fleet.planning.month.prices import NotPriced, not_priced, region, stale_services
 from fleet.planning.month.shape import EnvironmentShape, Use
 from fleet.planning.month.storage import storage_lines
 
@@ -54,7 +54,7 @@ class Change:
 
 
 def month_of(environment: EnvironmentShape, use: Use | None = None, today: date | None = None) -> Month:
-    """What ``environment`` costs, with its nodes in ``use``; ``today`` is the day on which nodes' prices may be stale.
+    """What ``environment`` costs, with its nodes in ``use``; ``today`` is the day on which prices may be stale.
 
     It is None where only what does not depend on them is read.
     """
@@ -70,6 +70,8 @@ def month_of(environment: EnvironmentShape, use: Use | None = None, today: date 
     notes = []
     if environment.region not in _SAME_AS_US_EAST_1:
         notes.append(f"prices of services are of {region()}; {environment.region} may differ by a third and more")
+    if today is not None and (old := stale_services(today)):
+        notes.append(old)
     missing = (*unknown, *not_priced())
     return Month(environment.name, tuple(lines), missing, tuple(notes), environment.cloudwatch_budget_usd)
 

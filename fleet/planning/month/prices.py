@@ -6,9 +6,12 @@ to be one.
 
 import json
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
+
+from fleet.prices.age import staleness
 
 HOURS: Final = 730
 MINUTES: Final = HOURS * 60
@@ -27,9 +30,14 @@ class ServicePrice:
     provenance: str
 
     @property
+    def kind(self) -> str:
+        """What everybody pays who has agreed on nothing else."""
+        return "list price"
+
+    @property
     def label(self) -> str:
-        """Where and when it was read."""
-        return f"{region()}, {self.as_of} ({self.source})"
+        """Its kind, where and when it was read."""
+        return f"{self.kind}, {region()}, {self.as_of} ({self.source})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,15 @@ def service_price(key: str) -> ServicePrice:
         KeyError: There is no such price.
     """
     return _price(_data()["prices"][key])
+
+
+def stale_services(today: date) -> str | None:
+    """How many of all service prices are stale, in one line; None where none is."""
+    every = [*map(service_price, _data()["prices"]), metric_price()]
+    old = [price.as_of for price in every if staleness(price, today) is not None]
+    if not old:
+        return None
+    return f"STALE: {len(old)} of {len(every)} list prices of services are too old or undated, the oldest of {min(old)}"
 
 
 def not_priced() -> tuple[NotPriced, ...]:

@@ -1,6 +1,8 @@
 """A month of 730 hours, worked out by hand from quantities and prices."""
 
+import re
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
@@ -183,3 +185,8 @@ def test_the_design_does_not_keep_them_once_every_job_reports_tokens_and_loss() 
 def test_a_node_of_a_block_is_watched_no_longer_than_the_block_lasts() -> None:
     assert running_hours(replace(BLOCK, block_hours=24.0), ALL_OF_IT) == Spread.certain(24)
     assert running_hours(BLOCK, ALL_OF_IT) == Spread.certain(730)
+
+
+def test_old_prices_of_services_are_said_to_be_stale() -> None:
+    (note,) = month_of(ENVIRONMENT, today=date(2030, 1, 1)).notes
+    assert re.fullmatch(r"STALE: (\d+) of \1 list prices of services are too old or undated, the oldest of .*", note)

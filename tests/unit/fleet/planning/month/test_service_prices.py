@@ -18,7 +18,7 @@ def test_every_price_has_a_date_and_a_source(key: str) -> None:
     assert price.as_of
     assert price.source
     assert price.provenance
-    assert price.label == f"us-east-1, {price.as_of} ({price.source})"
+    assert price.label == f"list price, us-east-1, {price.as_of} ({price.source})"
 
 
 def test_every_source_is_used() -> None:
