@@ -96,7 +96,9 @@ def _cost(rollout: Rollout, facts: Facts) -> Iterator[tuple[bool, str]]:
     if limit is None or rollout.percent < 100:
         return
     candidate, stable = facts.candidate.usd_per_million_tokens, rollout.stable_usd_per_million_tokens
-    if candidate is None or stable is None:
+    if candidate is None or not stable:
         yield False, "dollars for a million tokens were not measured on both sides"
     elif candidate > stable * (1 + limit / 100):
-        yield True, f"a million tokens cost ${candidate:.2f} on the candidate and ${stable:.2f} on the stable side"
+        # Both sides' nodes have one price, whose kind and date are not known here: dollars would stand without them.
+        more = 100 * (candidate / stable - 1)
+        yield True, f"a million tokens cost {more:.1f} % more on the candidate than on the stable side, over {limit:g} %"

@@ -36,7 +36,9 @@ def test_production_costs_what_its_nodes_cost_and_a_little_more() -> None:
 def test_every_line_names_its_price_and_what_it_rests_on() -> None:
     for line in content(PROD)["lines"]:
         assert line["because"]
-        assert line["price"].startswith(("list price, us-east-1, ", "on-demand, us-east-2, ", "capacity-block, us-east-2, "))
+        assert line["price"].startswith(
+            ("list price, us-east-1, ", "on-demand, us-east-2, ", "capacity-block, us-east-2, ")
+        )
         if line["what"] != "metrics, by fleet and job":
             assert line["usd"]["expected"] == pytest.approx(line["quantity"]["expected"] * line["unit_usd"])
 
