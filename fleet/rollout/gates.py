@@ -101,4 +101,4 @@ def _cost(rollout: Rollout, facts: Facts) -> Iterator[tuple[bool, str]]:
     elif candidate > stable * (1 + limit / 100):
         # Both sides' nodes have one price, whose kind and date are not known here: dollars would stand without them.
         more = 100 * (candidate / stable - 1)
-        yield True, f"a million tokens cost {more:.1f} % more on the candidate than on the stable side, over {limit:g} %"
+        yield True, f"a million tokens cost {more:.1f} % more than on the stable side, over {limit:g} %"
