@@ -18,8 +18,7 @@ from environments import loader
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment, TrainingFleet
 from fleet import naming
-from fleet.instances import instance_type
-from fleet.prices import price_for
+from fleet.prices import price_of
 from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
 from local.directory import only_one, prepare
 from local.emulator_process import EmulatorProcess, choose_port
@@ -159,7 +158,7 @@ def minutes(node: Node) -> int:
 
 def _tell_bill(stage: Stage, console: Console) -> None:
     spec = fleet_spec(stage.environment, stage.fleet)
-    price = price_for(instance_type(spec.instance_type), spec.region, spec.market)
+    price = price_of(spec)
     for node in stage.nodes.all:
         text = f"{node.instance}: {minutes(node)} minutes, {node.job_minutes} with the job; {node.end}"
         console.print(text, highlight=False, markup=False, soft_wrap=True)
