@@ -16,7 +16,7 @@ from constructs import Construct
 
 from environments.model import Environment
 from fleet import naming
-from fleet.alarms.operations import BUDGETS
+from fleet.alarms.functions import BUDGETS
 from fleet.ledger.columns import LEDGER
 from stacks.constructs.duckdb_layer import duckdb_layer
 from stacks.constructs.function_state import dead_letter_queue, table_by_id

@@ -13,7 +13,7 @@ from constructs import Construct
 
 from environments.model import Environment, TrainingFleet
 from fleet import naming
-from fleet.alarms.operations import CAPACITY_BLOCKS
+from fleet.alarms.functions import CAPACITY_BLOCKS
 from stacks.capacity import CapacityStack
 from stacks.constructs.block_role import allow_engine
 from stacks.constructs.function_state import dead_letter_queue, table_by_id

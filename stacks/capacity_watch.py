@@ -13,7 +13,7 @@ from environments.fleet_specs import negotiated_price
 from environments.markets import CapacityBlock, Reservation, Spot, end_of
 from environments.model import Environment, Fleet, TrainingFleet
 from fleet import naming
-from fleet.alarms.operations import CAPACITY_WATCH
+from fleet.alarms.functions import CAPACITY_WATCH
 from stacks.capacity import CapacityStack
 from stacks.constructs.capacity_watch_role import allow_watch
 from stacks.constructs.function_state import dead_letter_queue

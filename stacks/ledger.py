@@ -12,7 +12,7 @@ from constructs import Construct
 
 from environments.model import Environment
 from fleet import naming
-from fleet.alarms.operations import COST_REPORT
+from fleet.alarms.functions import COST_REPORT
 from fleet.ledger.columns import EVENTS, LEDGER, MINUTES, RECONCILIATION, RESERVED, STATE
 from stacks.constructs.duckdb_layer import duckdb_layer
 from stacks.constructs.event_stream import ERRORS, EventStream, acknowledge_objects

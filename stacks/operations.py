@@ -17,7 +17,7 @@ from constructs import Construct
 
 from environments.model import Environment
 from fleet import naming, paging
-from fleet.alarms.operations import PAGER
+from fleet.alarms.functions import PAGER
 from fleet.paging import SMALL_FLEET
 from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.python_function import PythonFunction

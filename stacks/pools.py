@@ -17,7 +17,7 @@ from constructs import Construct
 
 from environments.model import Environment
 from fleet import naming
-from fleet.alarms.operations import POOL
+from fleet.alarms.functions import POOL
 from stacks.constructs.function_state import dead_letter_queue
 from stacks.constructs.pool_role import allow_controller
 from stacks.constructs.python_function import PythonFunction

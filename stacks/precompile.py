@@ -15,7 +15,7 @@ from constructs import Construct
 
 from environments.model import Environment, TrainingFleet
 from fleet import naming
-from fleet.alarms.operations import PRECOMPILE
+from fleet.alarms.functions import PRECOMPILE
 from fleet.compile_cache.request import MODELS
 from fleet.jobs.submission import OWNER_TAG
 from stacks.capacity import CapacityStack

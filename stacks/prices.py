@@ -11,7 +11,7 @@ from constructs import Construct
 
 from environments.model import Environment
 from fleet import naming
-from fleet.alarms.operations import PRICES
+from fleet.alarms.functions import PRICES
 from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.python_function import PythonFunction
 

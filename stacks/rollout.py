@@ -20,7 +20,7 @@ from constructs import Construct
 
 from environments.model import Environment, InferenceFleet
 from fleet import naming
-from fleet.alarms.operations import ROLLOUT
+from fleet.alarms.functions import ROLLOUT
 from fleet.load_balancer import EndpointNames
 from stacks.capacity import CapacityStack
 from stacks.constructs.candidate_side import CandidateSide

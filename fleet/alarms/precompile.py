@@ -7,7 +7,7 @@ Functions Developer Guide, "Monitoring Step Functions metrics using Amazon Cloud
 from typing import Final
 
 from fleet import naming
-from fleet.alarms.operations import PRECOMPILE, waiting
+from fleet.alarms.functions import PRECOMPILE, waiting
 from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
 
 # A page of one of these has no nodes, jobs or dollars to tell of.

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 
 from environments.model import Environment
 from fleet import naming
-from fleet.alarms.operations import ROLLOUT
+from fleet.alarms.functions import ROLLOUT
 from fleet.compile_cache.artifact import ROOT
 
 _LISTS: Final = "these actions read lists or register a description, and cannot be limited to a resource"

@@ -1,0 +1,126 @@
+"""Functions that look again and again: do they look, does it go well, and did an event stay unhandled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fleet import naming, operations_metrics
+from fleet.alarms.functions import CAPACITY_BLOCKS, CAPACITY_WATCH, COST_REPORT, POOL, measured, waiting
+from fleet.alarms.specs import AlarmSpec, Comparison, Severity, Silence
+from fleet.operations_metrics import OperationsMetric
+
+# Two functions are woken every minute: one lost tick is nothing, five looks in a row are no accident.
+PROBLEM_LOOKS: Final = 5
+SILENT_MINUTES: Final = 10
+# The roll-up is woken every hour, and makes up for an hour that it missed.
+PROBLEM_HOURS: Final = 3
+SILENT_HOURS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Clockwork:
+    """A function that looks by the clock and counts its problems each time, if there were none as 0.
+
+    ``problem_looks`` of the last minutes (M, N) with a problem are a ticket, and so are minutes of ``silent_minutes``.
+    """
+
+    key: str
+    function: str
+    words: str
+    problems: OperationsMetric
+    problem: str
+    silence: str
+    problem_looks: tuple[int, int] = (PROBLEM_LOOKS, PROBLEM_LOOKS)
+    silent_minutes: int = SILENT_MINUTES
+
+
+ENGINE: Final = Clockwork(
+    key="CapacityBlockEngine",
+    function=CAPACITY_BLOCKS,
+    words="the Capacity Block engine",
+    problems=operations_metrics.CAPACITY_BLOCK_PROBLEMS,
+    problem="Something could not be done for a Capacity Block at five looks in a row.",
+    silence="Nobody has looked after the Capacity Blocks for ten minutes: no checkpoint signal, no drain.",
+)
+WATCH: Final = Clockwork(
+    key="CapacityWatch",
+    function=CAPACITY_WATCH,
+    words="the capacity watch",
+    problems=operations_metrics.CAPACITY_WATCH_PROBLEMS,
+    problem="At five looks in a row the capacity of a fleet could not be seen or provided for, or a reservation was "
+    "billed that no fleet has any more.",
+    silence="Nobody has looked at the fleets' capacity for ten minutes; the capacity alarms keep their state.",
+)
+LEDGER: Final = Clockwork(
+    key="Ledger",
+    function=COST_REPORT,
+    words="the ledger's roll-up",
+    problems=operations_metrics.LEDGER_PROBLEMS,
+    problem="Three hours in a row something could not be booked in the ledger, or not be held against the bill.",
+    silence="The ledger was not rolled up for four hours; what arrives is kept, and booked when it runs again.",
+    problem_looks=(PROBLEM_HOURS, PROBLEM_HOURS * 60),
+    silent_minutes=SILENT_HOURS * 60,
+)
+POOLS: Final = Clockwork(
+    key="PoolController",
+    function=POOL,
+    words="the pools' controller",
+    problems=operations_metrics.POOL_PROBLEMS,
+    problem="At five looks in a row a pool could not be seen, or a job or a node of it could not be looked after.",
+    silence="Nobody has looked after the pools for ten minutes: no job starts, and no node is drained or replaced.",
+)
+# A page of one of these has no nodes, jobs or dollars to tell of.
+KEYS: Final = frozenset(
+    f"{of.key}{trouble}" for of in (ENGINE, WATCH, LEDGER, POOLS) for trouble in ("Problems", "Silent", "Unhandled")
+)
+
+
+def clockwork_alarms(environment: str, of: Clockwork) -> Sequence[AlarmSpec]:
+    """The three alarms of one such function."""
+    return (_problems(environment, of), _silent(environment, of), _unhandled(environment, of))
+
+
+def _problems(environment: str, of: Clockwork) -> AlarmSpec:
+    return AlarmSpec(
+        environment=environment,
+        subject=naming.PLATFORM,
+        key=f"{of.key}Problems",
+        severity=Severity.TICKET,
+        summary=of.problem,
+        action=f"Read what {of.words} says was not done, in its log; most often a permission or a limit is missing.",
+        # A minute in which a second look went well is a minute in which it was done.
+        metric=measured(environment, of.problems, "Minimum"),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        datapoints=of.problem_looks,
+        # Silence is the next alarm's.
+        silence=Silence.NOT_BREACHING,
+    )
+
+
+def _silent(environment: str, of: Clockwork) -> AlarmSpec:
+    return AlarmSpec(
+        environment=environment,
+        subject=naming.PLATFORM,
+        key=f"{of.key}Silent",
+        severity=Severity.TICKET,
+        summary=of.silence,
+        action=f"See whether the clock of {of.words} still ticks, and what the function's log ends with.",
+        metric=measured(environment, of.problems, "Maximum"),
+        comparison=Comparison.BELOW,
+        # No count is below zero: it is the silence that breaches, and nothing else.
+        threshold=0,
+        datapoints=(of.silent_minutes, of.silent_minutes),
+        silence=Silence.BREACHING,
+    )
+
+
+def _unhandled(environment: str, of: Clockwork) -> AlarmSpec:
+    return waiting(
+        environment,
+        of.function,
+        key=f"{of.key}Unhandled",
+        severity=Severity.TICKET,
+        summary=f"Events on which {of.words} failed lie in its dead-letter queue.",
+        action="Read the function's log at the time of the oldest event, repair the cause, then empty the queue.",
+    )
