@@ -12,7 +12,7 @@ from fleet.alarms.clockworks import KEYS as CLOCKWORK_KEYS
 from fleet.alarms.functions import BUDGETS, PAGER, PRICES, ROLLOUT, measured, waiting
 from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, Silence
 
-# A destination's short trouble is over by its fourth try, after a quarter of an hour at most.
+# By then a destination has refused a first delivery and three more tries, which is no hiccup.
 DELAYED_SECONDS: Final = 600
 
 
