@@ -258,7 +258,7 @@ def test_a_sound_account_has_nothing_wrong_with_it(rounds: Rounds) -> None:
     code, findings = rounds.sound
     assert unwelcome(findings) == []
     assert code == 0
-    assert {each["code"] for each in findings} == {"quota-needed"}
+    assert {each["code"] for each in findings} == {"quota-needed", "alarms-cost"}
 
 
 @pytest.mark.parametrize(("what", "code", "paths", "text"), [(row[0], *row[2:]) for row in PLANTED])

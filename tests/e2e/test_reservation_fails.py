@@ -51,7 +51,12 @@ class Account:
     def deploy(self, name: str, environment: Environment, *, bootstrap: bool = False) -> None:
         directory = self.directory / name
         directory.mkdir()
-        app = cdk.App(context=cdk_context(), outdir=str(directory / "cdk.out"), stack_traces=False)
+        app = cdk.App(
+            context=cdk_context(),
+            outdir=str(directory / "cdk.out"),
+            stack_traces=False,
+            builtin_cloud_formation_validation=False,
+        )
         Platform(app, environment.name, environment=environment)
         app.synth()
         command = CdkApp(environment, directory, dict(os.environ))

@@ -92,8 +92,14 @@ def roll_out(of: Deployed, version: str) -> dict[str, Any]:
     return output_of(started)
 
 
+def rollout_machine() -> str:
+    machines = client("stepfunctions").list_state_machines()["stateMachines"]
+    (arn,) = [each["stateMachineArn"] for each in machines if each["name"] == naming.rollout_machine(ENVIRONMENT)]
+    return str(arn)
+
+
 def output_of(started: dict[str, Any]) -> dict[str, Any]:
-    machine = next(iter(client("stepfunctions").list_state_machines()["stateMachines"]))["stateMachineArn"]
+    machine = rollout_machine()
     name = f"{started['fleet']}-{started['rollout_id']}-{started['fence']}"
     arn = f"{machine.replace(':stateMachine:', ':execution:')}:{name}"
     for _ in range(int(PATIENCE)):
@@ -123,9 +129,7 @@ def weights(of: Deployed) -> tuple[int, int]:
 
 def test_the_deployed_definition_is_one_that_step_functions_takes(deployed: Deployed) -> None:
     states = client("stepfunctions")
-    (machine,) = states.list_state_machines()["stateMachines"]
-    assert machine["name"] == naming.rollout_machine(ENVIRONMENT)
-    definition = states.describe_state_machine(stateMachineArn=machine["stateMachineArn"])["definition"]
+    definition = states.describe_state_machine(stateMachineArn=rollout_machine())["definition"]
 
     assert "${" not in definition
     found = states.validate_state_machine_definition(definition=definition)

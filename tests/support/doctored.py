@@ -137,7 +137,11 @@ def deploy(environment: Environment, folder: Path) -> None:
     from stacks.platform import Platform
 
     context = json.loads(Path("cdk.json").read_text(encoding="utf-8"))["context"]
-    app = cdk.App(outdir=str(folder / "cdk.out"), context={**context, "agent-archive": "none"})
+    app = cdk.App(
+        outdir=str(folder / "cdk.out"),
+        context={**context, "agent-archive": "none"},
+        builtin_cloud_formation_validation=False,
+    )
     Platform(app, environment.name, environment=environment)
     app.synth()
     with pointed_at(aws_environment(client("sts").meta.endpoint_url, environment.account, environment.region)) as own:

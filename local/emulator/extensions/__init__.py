@@ -20,6 +20,8 @@ from local.emulator.extensions.quotas import serve_quotas
 from local.emulator.extensions.resource_groups import keep_members_true
 from local.emulator.extensions.settling import keep_instances
 from local.emulator.extensions.stacks import register_resources
+from local.emulator.extensions.step_functions import wait_for_jobs
+from local.emulator.extensions.task_definitions import keep_containers_whole
 from local.emulator.logs.subscriptions import deliver_to_firehose
 from local.emulator.platform import Platform
 from local.emulator.resources.store import ResourceStore
@@ -50,6 +52,7 @@ def install(platform: Platform) -> None:
     deliver_to_firehose()
     keep_weights()
     publish_images()
+    keep_containers_whole()
     show_launch_templates()
     # Last: it stands before every service that is there by now.
     fail_where_planted(platform.faults)
