@@ -1,6 +1,15 @@
 """``python -m bench``: every benchmark, one after the other."""
 
-from bench import agent_memory, agent_report, compile_cache_fleet, compile_cache_warm, replay_corpus, synth
+from bench import (
+    agent_memory,
+    agent_report,
+    compile_cache_fleet,
+    compile_cache_warm,
+    endpoint_load,
+    ledger_rollup,
+    replay_corpus,
+    synth,
+)
 
 
 def main() -> None:
@@ -10,6 +19,8 @@ def main() -> None:
     synth.run()
     compile_cache_warm.run()
     compile_cache_fleet.run()
+    ledger_rollup.run()
+    endpoint_load.run()
     replay_corpus.run()
 
 

@@ -51,7 +51,9 @@ def serving(environment: str, fleet: str, *, miss: AlarmSpec) -> Shape:
 def _hit_rate(environment: str, fleet: str) -> cw.MathExpression:
     # Hits are absent where nobody can see them, and then there is no rate; misses are absent where nothing compiles.
     return _expression(
-        "100 * FILL(RUNNING_SUM(hits), REPEAT) / (FILL(RUNNING_SUM(hits), REPEAT) + RUNNING_SUM(FILL(misses, 0)))",
+        # Division takes missing hits for 0; a missing condition leaves no rate.
+        "IF(FILL(RUNNING_SUM(hits), REPEAT) >= 0,"
+        " 100 * FILL(RUNNING_SUM(hits), REPEAT) / (FILL(RUNNING_SUM(hits), REPEAT) + RUNNING_SUM(FILL(misses, 0))))",
         {"hits": metrics.COMPILE_CACHE_HITS, "misses": metrics.COMPILE_CACHE_MISSES},
         environment,
         fleet,

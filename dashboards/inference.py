@@ -21,7 +21,7 @@ def rows(
         for fleet in environment.inference_fleets
         if fleet.name in endpoints
     ]
-    return [widgets for section in sections for widgets in section]
+    return [row(money.price_text(environment)), *(widgets for section in sections for widgets in section)]
 
 
 def _section(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], names: EndpointNames) -> list[Row]:

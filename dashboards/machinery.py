@@ -11,7 +11,7 @@ from fleet.operations_metrics import OperationsMetric
 
 
 def rows(environment: str) -> list[Row]:
-    """One row; a function that is not deployed, or had nothing to do, has no line."""
+    """Two rows; a function that is not deployed, or had nothing to do, has no line."""
 
     def counts(title: str, *named: tuple[OperationsMetric, str]) -> Shape:
         return graph(title, Unit.COUNT, _lines(environment, named))
@@ -30,22 +30,39 @@ def rows(environment: str) -> list[Row]:
                 (operations.CAPACITY_BLOCK_PROBLEMS, "Capacity Blocks"),
                 (operations.PRICE_PROBLEMS, "prices"),
                 (operations.LEDGER_PROBLEMS, "ledger"),
+                (operations.POOL_PROBLEMS, "pools"),
             ),
             counts(
                 "Precompilations",
                 (operations.PRECOMPILATIONS_DONE, "done"),
                 (operations.PRECOMPILATIONS_FAILED, "failed"),
             ),
-        )
+        ),
+        row(
+            counts(
+                "Changes under way",
+                (operations.DEPLOYMENTS_IN_PROGRESS, "deployments"),
+                (operations.ROLLOUTS_IN_PROGRESS, "rollouts"),
+                (operations.ROLLOUTS_NOT_DONE, "rollouts that did not end well"),
+            ),
+            counts("Jobs with metrics of their own", (operations.JOBS_WITH_METRICS, "jobs in the newest hour")),
+            graph(
+                "The month at the present rate, of its budget",
+                Unit.PERCENT,
+                _lines(environment, [(operations.BUDGET_FORECAST_PERCENT, "worst budget")], statistic="Maximum"),
+            ),
+        ),
     ]
 
 
-def _lines(environment: str, named: Sequence[tuple[OperationsMetric, str]]) -> list[cw.Metric]:
+def _lines(
+    environment: str, named: Sequence[tuple[OperationsMetric, str]], *, statistic: str = "Sum"
+) -> list[cw.Metric]:
     return [
         cw.Metric(
             namespace=operations.NAMESPACE,
             metric_name=metric.name,
-            statistic="Sum",
+            statistic=statistic,
             dimensions_map={operations.ENVIRONMENT: environment},
             period=MINUTE,
             label=label,

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from aws_cdk import aws_cloudwatch as cw
+
 from dashboards import compilation, cores, money, network
 from dashboards.by_job import work_rows
 from dashboards.widgets import Row, graph, node_states, row, series, text, watched
@@ -52,9 +54,16 @@ def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) ->
             ),
         ),
         row(
-            cores.heat("Cores by how full their tensor engine is", tensor_engine, environment, name)
+            cores.heat(
+                "Cores by how full their tensor engine is",
+                metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING,
+                environment,
+                name,
+            )
             if fleet.reports_flops
-            else cores.heat("Cores by how busy they are", core, environment, name),
+            else cores.heat(
+                "Cores by how busy they are", metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, environment, name
+            ),
             graph(
                 "Stragglers: slowest core behind the median",
                 Unit.NONE,

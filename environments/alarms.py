@@ -56,9 +56,14 @@ def environment_alarms(environment: Environment, endpoints: Mapping[str, Endpoin
 
 def machinery_alarms(environment: Environment, precompilation: str) -> tuple[Spec, ...]:
     """The alarms of the platform itself; ``precompilation`` is the ARN of the precompile pipeline."""
-    has_block_engine = bool(environment.block_fleets or environment.approvers)
     return (
-        *platform_alarms(environment.name, has_block_engine=has_block_engine),
+        *platform_alarms(
+            environment.name,
+            has_block_engine=bool(environment.block_fleets or environment.approvers),
+            has_pools=bool(environment.pool_fleets),
+            has_endpoints=bool(environment.inference_fleets),
+            forecast_percent=environment.forecast_percent,
+        ),
         *precompile_alarms(environment.name, precompilation),
         metrics_budget(environment.name, jobs_planned=jobs_planned(environment)),
         change_in_progress(environment.name),

@@ -8,6 +8,8 @@ from environments.soundness import is_sound
 from fleet.diagnostics import Diagnostic, warn
 from fleet.planning.month.bill import month_of
 from fleet.planning.month.line import Group
+from fleet.planning.month.prices import service_price
+from fleet.prices.wording import amount
 
 
 def over_cloudwatch_budget(environment: Environment) -> Iterator[Diagnostic]:

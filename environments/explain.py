@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from environments import maintenance, markets, model
+from environments import budgets, maintenance, markets, model, paging, rollouts
 from fleet.diagnostics import Diagnostic, refuse
 from fleet.fleet_spec import MarketKind, Purpose
 
@@ -24,11 +24,16 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "alarms": model.FleetAlarms,
     "endpoint": model.Endpoint,
     "artifact": model.CompiledModel,
-    "paging": model.Paging,
+    "rollout": rollouts.Rollout,
+    "gates": rollouts.RolloutGates,
+    "paging": paging.Paging,
+    "routes": paging.To,
+    **paging.KINDS,
     "monitoring": model.Monitoring,
     "budgets": budgets.Budgets,
     "prometheus": model.Prometheus,
     "gate": model.Gate,
+    "pool": model.Pool,
     "maintenance": maintenance.Window,
 }
 
@@ -41,6 +46,7 @@ _FORMS: Final = {
     "reservation_id": "a reservation's id, such as cr-0a1b2c3d4e5f60718",
     "resource_group": "a resource group's ARN, such as arn:aws:resource-groups:us-east-2:111122223333:group/trn1",
     "neuron_sdk": 'a Neuron SDK in quotes, such as "2.28"',
+    "steps": "percents that rise and end at 100, such as [5, 25, 50, 100]",
     "addresses": "e-mail addresses, such as [oncall@example.com]",
     "cidr": "an IPv4 network without host bits, such as 10.20.0.0/16",
 }

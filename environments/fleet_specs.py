@@ -3,6 +3,7 @@
 from environments.markets import CapacityBlock, Reservation, end_of
 from environments.model import Environment, Fleet, InferenceFleet, TrainingFleet
 from fleet.fleet_spec import EfaLayout, Engine, FleetSpec, Framework, MarketKind, Purpose, Reserved, Software
+from fleet.instances import Price, PriceKind
 
 
 def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:

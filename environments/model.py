@@ -10,10 +10,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from environments.budgets import Budgets, Principal
 from environments.maintenance import Window
 from environments.markets import CapacityBlock, Market, Reservation
+from environments.paging import Paging
+from environments.rollouts import Rollout
 from fleet.budgets.budget import StopMode, may_be_stopped
 from fleet.fleet_spec import MarketKind, Purpose
+from fleet.serving.buckets import DEFAULT_LENGTHS
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
@@ -160,6 +164,11 @@ class TrainingFleet(_Fleet):
         return self.market.reservation_id if isinstance(self.market, Reservation | CapacityBlock) else None
 
 
+def pool_settings(fleet: TrainingFleet) -> Pool:
+    """The pool's settings: those of the file, or each one's default."""
+    return fleet.pool or Pool()
+
+
 class CompiledModel(_Model):
     """Which compiled graphs an endpoint serves; with its SDK and buckets they are one artifact of the store."""
 
@@ -282,7 +291,7 @@ class Environment(_Model):
             return ()
         return tuple(
             fleet
-            for fleet in self.training_fleets
+            for fleet in self.batch_fleets
             if may_be_stopped(Purpose(fleet.purpose), MarketKind(fleet.market.kind))
         )
 

@@ -9,7 +9,7 @@ from environments.markets import CapacityBlock, Reservation
 from environments.model import Environment, Fleet
 from fleet.alarms import AlarmSpec, MathRef
 from fleet.capacity.interfaces import uses_efa
-from fleet.fleet_spec import MarketKind, Purpose
+from fleet.fleet_spec import Purpose
 from fleet.instances import Price, instance_type
 from fleet.load_balancer import EndpointNames
 from fleet.planning.month.shape import EnvironmentShape, FleetShape, Function
@@ -19,6 +19,15 @@ from fleet.prices import price_of
 INTERFACE_ENDPOINTS: Final = 11
 # Operator, capacity and cost, agent health; one more where there is training, and one where there is inference.
 DASHBOARDS: Final = 3
+ALWAYS: Final = (
+    Function.PAGER,
+    Function.CAPACITY_WATCH,
+    Function.PRECOMPILE,
+    Function.PRICES,
+    Function.LEDGER,
+    Function.ROLLOUT,
+    Function.BUDGETS,
+)
 _ANY_BALANCER: Final = EndpointNames("app/any/0", "targetgroup/any/0")
 
 
@@ -30,6 +39,7 @@ def month_shape(environment: Environment, refreshed: Mapping[str, Iterable[Price
     """
     has_block_engine = bool(environment.block_fleets or environment.approvers)
     engine = (Function.CAPACITY_BLOCKS,) if has_block_engine else ()
+    pools = (Function.POOLS,) if environment.pool_fleets else ()
     metric_alarms, composites = _alarms(environment)
     return EnvironmentShape(
         name=environment.name,
@@ -39,8 +49,8 @@ def month_shape(environment: Environment, refreshed: Mapping[str, Iterable[Price
         interface_endpoints=INTERFACE_ENDPOINTS,
         fleets=tuple(_fleet(environment, fleet, refreshed) for fleet in environment.fleets),
         functions=(*ALWAYS, *engine, *pools),
-        # Of pages, leases, precompilations, prices and rollouts; the engine's, and the pools'.
-        tables=5 + len(engine) + len(pools),
+        # Of pages, leases, precompilations, prices and rollouts; the engine's, the pools', and that of a budget's stop.
+        tables=5 + len(engine) + len(pools) + bool(environment.stoppable_fleets),
         log_retention_days=environment.monitoring.log_retention_days,
         otlp=environment.monitoring.otlp,
         alarm_metrics=metric_alarms,

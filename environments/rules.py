@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from environments.alarm_lint import lint_alarms
+from environments.budget_rules import diagnose_budgets
 from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.fleet_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
@@ -47,6 +48,7 @@ def diagnose_environment(environment: Environment, *, now: datetime | None = Non
     yield from _fits_its_engine(environment)
     yield from _quotas(environment, specs)
     yield from over_cloudwatch_budget(environment)
+    yield from diagnose_budgets(environment)
     yield from diagnose_maintenance(environment, now=now)
     yield from lint_alarms(environment)
 

@@ -7,6 +7,8 @@ PROJECT: Final = "neuron-fleet"
 # The subject of alarms about the platform's own machinery. Their keys differ from those of fleets, so a fleet of this
 # name would do no harm.
 PLATFORM: Final = "platform"
+# At which a pool's node waits, while it is ended, until its job has saved.
+DRAIN_HOOK: Final = "drain"
 # The key of the alarm that no metric has: a person raises it, to see that pages arrive.
 PAGE_TEST: Final = "PageTest"
 
@@ -132,38 +134,8 @@ def watched_place_parameter(environment: str, fleet: str) -> str:
     return parameter_path(environment, "capacity-watch", fleet)
 
 
-def rollout_function(environment: str) -> str:
-    """The Lambda function that people's commands about rollouts go to."""
-    return f"{PROJECT}-{environment}-rollout"
-
-
-def rollout_machine(environment: str) -> str:
-    """The state machine that drives rollouts: people look at its executions."""
-    return f"{PROJECT}-{environment}-rollout"
-
-
-def rollout_place_parameter(environment: str, fleet: str) -> str:
-    """Where the rollout function reads where an endpoint is served."""
-    return parameter_path(environment, "rollout", fleet)
-
-
-def served_version_parameter(environment: str, fleet: str) -> str:
-    """What the stable side of an endpoint runs: rollouts write it, and deployments leave it at that."""
-    return parameter_path(environment, "served", fleet)
-
-
-def endpoint_family(environment: str, fleet: str) -> str:
-    """The family of an endpoint's task definitions; its newest is what was deployed last."""
-    return f"{PROJECT}-{environment}-{fleet}"
-
-
-def candidate_cluster_name(environment: str, fleet: str) -> str:
-    """The ECS cluster that the nodes of a new version join, while it is rolled out."""
-    return f"{cluster_name(environment, fleet)}-candidate"
-
-
-def compile_cache_parameter(environment: str) -> str:
-    """Where the store of compiled graphs is named: JSON with ``bucket``."""
+def compile_cache_place_parameter(environment: str) -> str:
+    """Where whoever works on the compile cache from outside reads its lease table and its bucket."""
     return parameter_path(environment, "compile-cache")
 
 
@@ -201,3 +173,53 @@ def budgets_function(environment: str) -> str:
 def ledger_database(environment: str) -> str:
     """The Glue database and the Athena workgroup of the ledger; Athena's names take no dash."""
     return f"{PROJECT}-{environment}".replace("-", "_")
+
+
+def pool_function(environment: str) -> str:
+    """The Lambda function that looks after the pools of an environment."""
+    return f"{PROJECT}-{environment}-pool"
+
+
+def pool_table(environment: str) -> str:
+    """The DynamoDB table that holds the jobs of an environment's pools; people's credentials reach it by its name."""
+    return f"{PROJECT}-{environment}-pool-jobs"
+
+
+def pool_name(environment: str, fleet: str) -> str:
+    """A pool's Auto Scaling group."""
+    return f"{PROJECT}-{environment}-{fleet}-pool"
+
+
+def pool_family(environment: str, fleet: str, instance_type: str) -> str:
+    """The task definitions of a pool's jobs on one instance type; ECS takes letters, digits, dashes, underscores."""
+    return f"{PROJECT}-{environment}-{fleet}-{instance_type.replace('.', '-')}"
+
+
+def rollout_function(environment: str) -> str:
+    """The Lambda function that people's commands about rollouts go to."""
+    return f"{PROJECT}-{environment}-rollout"
+
+
+def rollout_machine(environment: str) -> str:
+    """The state machine that drives rollouts: people look at its executions."""
+    return f"{PROJECT}-{environment}-rollout"
+
+
+def rollout_place_parameter(environment: str, fleet: str) -> str:
+    """Where the rollout function reads where an endpoint is served."""
+    return parameter_path(environment, "rollout", fleet)
+
+
+def served_version_parameter(environment: str, fleet: str) -> str:
+    """What the stable side of an endpoint runs: rollouts write it, and deployments leave it at that."""
+    return parameter_path(environment, "served", fleet)
+
+
+def endpoint_family(environment: str, fleet: str) -> str:
+    """The family of an endpoint's task definitions; its newest is what was deployed last."""
+    return f"{PROJECT}-{environment}-{fleet}"
+
+
+def candidate_cluster_name(environment: str, fleet: str) -> str:
+    """The ECS cluster that the nodes of a new version join, while it is rolled out."""
+    return f"{cluster_name(environment, fleet)}-candidate"

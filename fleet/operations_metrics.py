@@ -42,6 +42,18 @@ JOBS_WITH_METRICS: Final = OperationsMetric(
 PRECOMPILATIONS_DONE: Final = OperationsMetric(
     "PrecompilationsDone", "models whose graphs were compiled before they were needed"
 )
+PRECOMPILATIONS_FAILED: Final = OperationsMetric(
+    "PrecompilationsFailed", "precompilations of which no whole artifact came; the execution's cause says why"
+)
+PRICE_PROBLEMS: Final = OperationsMetric(
+    "PriceProblems", "at a refresh: prices that could not be read, and figures that were kept apart"
+)
+LEDGER_PROBLEMS: Final = OperationsMetric(
+    "LedgerProblems", "at a run: what of the ledger could not be taken in, rolled up or held against the bill"
+)
+POOL_PROBLEMS: Final = OperationsMetric(
+    "PoolProblems", "at a look at every pool: what could not be seen, started, drained or replaced; 0 without any"
+)
 ROLLOUTS_NOT_DONE: Final = OperationsMetric(
     "RolloutsNotDone", "at the end of a rollout: 0 when the new version serves as it should, 1 when not"
 )

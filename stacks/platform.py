@@ -16,6 +16,8 @@ from stacks.network import NetworkStack
 from stacks.observability import ObservabilityStack
 from stacks.operations import OperationsStack
 from stacks.pools import PoolsStack
+from stacks.precompile import PrecompileStack
+from stacks.prices import PricesStack
 from stacks.reservations import reserve
 from stacks.rollout import RolloutStack
 from stacks.training import TrainingStack
@@ -90,6 +92,14 @@ class Platform(cdk.Stage):
         # Whose log groups it subscribes to, by their names.
         self.ledger.add_stack_dependency(self.observability)
         self.ledger.add_stack_dependency(self.capacity_watch)
+        self.rollout = RolloutStack(
+            self,
+            "rollout",
+            environment=environment,
+            network=self.network,
+            capacity=self.capacity,
+            inference=self.inference,
+        )
         self.budgets = BudgetsStack(
             self,
             "budgets",

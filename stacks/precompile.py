@@ -65,9 +65,9 @@ class PrecompileStack(Stack):
                 compile_cache=compile_cache,
                 log_group=training.log_group,
             )
-            for fleet in environment.training_fleets
+            for fleet in environment.batch_fleets
         }
-        self.places = {fleet.name: self._place(fleet) for fleet in environment.training_fleets}
+        self.places = {fleet.name: self._place(fleet) for fleet in environment.batch_fleets}
         self.unhandled = dead_letter_queue(
             self, "Unhandled", queue_name=naming.dead_letter_queue(environment.name, PRECOMPILE)
         )
@@ -78,7 +78,7 @@ class PrecompileStack(Stack):
             "Pipeline",
             name=naming.precompile_state_machine(environment.name),
             function=self._function().function,
-            queues=[self._queue(fleet) for fleet in environment.training_fleets],
+            queues=[self._queue(fleet) for fleet in environment.batch_fleets],
             definitions=[job.definition.job_definition_arn for job in self.jobs.values()],
             log_group=log_group,
         )

@@ -30,8 +30,8 @@ class Pool:
 
 
 class TrainingStack(Stack):
-    """Attributes, by fleet name: ``fleets`` (environment and queue) and ``jobs`` (definition and role) of those on AWS
-    Batch, and ``pools``.
+    """Attributes: ``log_group``; by fleet name ``fleets`` (environment, queue) and ``jobs`` (definition, role) of those
+    on AWS Batch, and ``pools``.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class TrainingStack(Stack):
                         fleet=fleet,
                         capacity=fleet_capacity,
                         compile_cache=compile_cache,
-                        log_group=log_group,
+                        log_group=self.log_group,
                     ),
                 )
                 place = self._pool_place(environment, fleet)
@@ -84,7 +84,7 @@ class TrainingStack(Stack):
                     fleet=fleet,
                     plan=fleet_capacity.plan,
                     compile_cache=compile_cache,
-                    log_group=log_group,
+                    log_group=self.log_group,
                 )
                 place = self._batch_place(fleet)
             # Names that CloudFormation makes up, for `fleet jobs`, which runs outside this app.

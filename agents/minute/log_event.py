@@ -17,6 +17,7 @@ from agents.minute.batch import iso as iso_time
 from agents.minute.event_size import bounded
 from agents.minute.job_shares import whole
 from agents.monitor.decode.report import Ecc
+from agents.price import is_stale
 from fleet import metrics
 from fleet.node_state import NodeState
 

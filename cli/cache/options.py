@@ -88,6 +88,15 @@ def training_fleet(environment: Environment, name: str) -> TrainingFleet:
     return found[name]
 
 
+def compiling_fleet(environment: Environment, name: str) -> TrainingFleet:
+    """The fleet called ``name``, on which precompilation has a queue; another ends the command with one line."""
+    fleet = training_fleet(environment, name)
+    if fleet.is_pool:
+        others = ", ".join(each.name for each in environment.batch_fleets) or "none here"
+        refuse(f"fleet {name} is a pool, and graphs are compiled on a fleet of AWS Batch: --fleet, one of {others}")
+    return fleet
+
+
 def sdk_of(environment: Environment, fleet: str) -> str:
     """The SDK of the fleet's image, as its entry or the image's tag says; empty where neither does."""
     software = fleet_spec(environment, training_fleet(environment, fleet)).software

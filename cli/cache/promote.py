@@ -7,7 +7,7 @@ import typer
 
 from cli.answers import CONSOLE, refuse
 from cli.cache import compiled, work
-from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, Yes
+from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, Yes, compiling_fleet
 from cli.jobs.account import Account
 from cli.jobs.answers import Name, answering, as_json
 from fleet.compile_cache.readiness import describe, lengths
@@ -35,6 +35,7 @@ def promote(  # noqa: PLR0913, PLR0917 - one for each option
         wanted = named.wanted(of)
         if not wanted.fleet:
             refuse("--fleet: missing; a node of a training fleet does it")
+        compiling_fleet(of, wanted.fleet)
         account, artifact = Account(of.region), wanted.artifact
         why = compiled.why_not(account, of, artifact)
         if why:

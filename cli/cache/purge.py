@@ -14,7 +14,7 @@ import typer
 from cli.answers import CONSOLE, refuse
 from cli.cache import leases, shelf, work
 from cli.cache.leases import Lease
-from cli.cache.options import AsJson, Fleet, Yes, training_fleet
+from cli.cache.options import AsJson, Fleet, Yes, compiling_fleet
 from cli.cache.place import CachePlace, place_of
 from cli.cache.promote import saying, tell
 from cli.jobs.account import Account
@@ -71,7 +71,7 @@ def purge(  # noqa: PLR0913, PLR0917 - one for each option
         refuse("--graph removes it from the shared tier too, by a job on a node of a training fleet: add --fleet")
     with answering(environment) as of:
         if fleet:
-            training_fleet(of, fleet)
+            compiling_fleet(of, fleet)
         account, now = Account(of.region), time.time()
         place = place_of(account, of)
         plan = _plan(account, place, _standings(failed, stuck), artifact or [], _graphs(graph or []), now)

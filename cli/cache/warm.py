@@ -6,18 +6,18 @@ import typer
 
 from cli.answers import CONSOLE, refuse
 from cli.cache import compiled, runs
-from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, Wanted, training_fleet
+from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, Wanted, compiling_fleet
 from cli.cache.place import place_of
 from cli.jobs.account import Account, AwsError
 from cli.jobs.answers import Name, answering, as_json
-from cli.plan.figures import dollars
+from cli.plan.figures import today
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment
 from fleet.compile_cache import request as requests
 from fleet.compile_cache.readiness import describe
 from fleet.compile_cache.request import PrecompileRequest, RequestError
-from fleet.instances import instance_type
-from fleet.prices import price_for
+from fleet.prices import price_of
+from fleet.prices.wording import UNKNOWN, rate
 
 _POLL_SECONDS: Final = 10.0
 # The states of stacks/precompile.py in words; another one is said as it is called.
@@ -88,10 +88,9 @@ def _start(account: Account, environment: Environment, request: PrecompileReques
 
 
 def _costs(environment: Environment, fleet: str) -> str:
-    spec = fleet_spec(environment, training_fleet(environment, fleet))
-    price = price_for(instance_type(spec.instance_type), spec.region, spec.market)
-    rate = "its price is not known" if price is None else f"${dollars(price.usd_per_hour)} an hour"
-    return f"one {spec.instance_type} of {fleet}, {rate}"
+    spec = fleet_spec(environment, compiling_fleet(environment, fleet))
+    price = price_of(spec)
+    return f"one {spec.instance_type} of {fleet}, {UNKNOWN if price is None else rate(price, today())}"
 
 
 def _answer(wanted: Wanted, run: runs.Run | None, why: str, *, as_json_: bool) -> None:

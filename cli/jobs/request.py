@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from cli.cache import compiled
 from cli.jobs import job_file, pools
 from cli.jobs.account import Account
 from cli.jobs.answers import environment_of
@@ -100,17 +101,31 @@ class _Judge:
         standing = self._standing(planned_block(self._fleet), None)
         if not offline:
             account = Account(self._environment.region)
+            self._spec = newest(account, self._environment.name, self._spec)
             if self._fleet.is_pool:
                 pool = pools.place_of(account, self._environment, self._fleet.name)
             else:
                 place = place_of(account, self._environment, self._fleet.name)
             block = block_of(account, self._environment, self._fleet)
             standing = self._standing(block, image_exists(account, self._job.image))
-        diagnostics = (*self._diagnose(standing), *_differences(self._spec, place or pool))
+        graphs = () if offline else self._graphs()
+        diagnostics = (*self._diagnose(standing), *_differences(self._spec, place or pool), *graphs)
         if any(each.is_error for each in diagnostics):
-            return Prepared(diagnostics, self._environment, self._spec, place=place, pool=pool)
+            return Prepared(diagnostics, self._environment, self._spec, place=place, pool=pool, artifact=self._artifact)
         plan = compile_job(self._job, self._spec, standing=standing, further=self._rules)
-        return Prepared(diagnostics, self._environment, self._spec, plan, place, pool, self._fit(standing))
+        fit = self._fit(standing)
+        return Prepared(diagnostics, self._environment, self._spec, plan, place, pool, fit, self._artifact)
+
+    def _graphs(self) -> tuple[Diagnostic, ...]:
+        """Nodes that compile what one of them could have compiled before are paid for all the while."""
+        if self._artifact is None:
+            return ()
+        account = Account(self._environment.region)
+        why = compiled.why_not(account, self._environment, self._artifact)
+        if not why:
+            return ()
+        fix = f"make it with `fleet cache warm {self._environment.name} --job {self._path}`, or add --wait-for-graphs"
+        return (refuse(GRAPHS_NOT_READY, "compiled", self._artifact.model, why, fix),)
 
     @property
     def _rules(self) -> Sequence[JobRule]:

@@ -2,6 +2,7 @@
 
 import secrets
 import uuid
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path

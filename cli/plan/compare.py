@@ -33,13 +33,17 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
     unit: Annotated[str, typer.Option(help="What throughput counts.")] = "tokens",
     month_hours: Annotated[float, typer.Option(help="Hours of a month: 730, or 720 for 30 days.")] = 730,
     region: Annotated[str, typer.Option(help="Of catalogue prices.")] = "us-east-2",
+    document: Annotated[
+        str | None, typer.Option(help=f"Prices of a source document beside today's: {', '.join(DOCUMENTS)}.")
+    ] = None,
     prices: Annotated[str | None, typer.Option(help=PRICES_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare options by what they cost."""
     target = Target(units, rate, month_hours)
     try:
-        answer = work_out(read_options(option, region, of_environment(prices)), target)
+        quoted = None if document is None else document_prices(document)
+        answer = work_out(read_options(option, region, quoted, of_environment(prices)), target)
     except PlanError as error:
         refuse(error)
     if as_json:

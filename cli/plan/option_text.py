@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cli.bench.result import option_fields
+from cli.plan.figures import today
 from fleet.fleet_spec import MarketKind
 from fleet.instances import Price, UnknownInstanceTypeError, instance_type
 from fleet.planning.compare import Option, Phase, Rate
@@ -13,13 +14,17 @@ from fleet.prices import price_for
 
 _NUMBERS: Final = frozenset({"instances", "throughput", "hours", "days", "price", "usd"})
 _WORDS: Final = frozenset({"name", "type", "source", "region", "market", "bench"})
+# Not a word that can be typed: the title of the document whose price it is.
+_QUOTED: Final = "quoted from"
 _DEFAULT_MARKETS: Final = (MarketKind.ON_DEMAND, MarketKind.CAPACITY_BLOCK)
 
 
 Prices = Mapping[str, tuple[Price, ...]]
 
 
-def read_options(texts: Sequence[str], region: str, refreshed: Prices | None = None) -> list[Option]:
+def read_options(
+    texts: Sequence[str], region: str, document: DocumentPrices | None = None, refreshed: Prices | None = None
+) -> list[Option]:
     """The options of ``texts``; those of one name are phases of one option, in their order.
 
     A type that has no price by hand has that of ``document``, where it names one.
@@ -37,7 +42,8 @@ def read_options(texts: Sequence[str], region: str, refreshed: Prices | None = N
         if name is None:
             raise PlanError(f"{text}: an option needs name= or type=")
         try:
-            phases.setdefault(name, []).append(_phase(fields, region, refreshed or {}))
+            phase = _phase(_with_document(fields, document), region, refreshed or {})
+            phases.setdefault(name, []).append(phase)
         except (PlanError, UnknownInstanceTypeError) as error:
             raise PlanError(f"{name}: {error}") from error
     return [Option(name, tuple(each)) for name, each in phases.items()]

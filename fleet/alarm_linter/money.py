@@ -7,6 +7,7 @@ from fleet import metrics
 from fleet.alarm_linter.watched import Alarm, Watched
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.planning.month.prices import service_price
+from fleet.prices.wording import amount
 
 # The design's budget, which 128 nodes in 8 jobs fit into at $60 a month and 2,000 in 125 jobs at $720.
 SERIES_OF_A_FLEET: Final = 44
@@ -21,17 +22,17 @@ def costs(watched: Watched, cloudwatch_usd_per_month: float | None) -> Iterator[
     per_metric, per_composite = service_price("alarm-metric-month"), service_price("composite-alarm-month").usd
     for alarm in watched.alarms:
         if (usd := per_metric.usd * _metrics(alarm)) > DEAR_ALARM_USD:
-            why = f"it reads {_metrics(alarm)} metrics, which cost ${usd:.2f} a month"
-            yield warn("alarm-is-dear", alarm.name, f"{usd:.2f}", why, "let nodes publish what it computes")
+            why = f"it reads {_metrics(alarm)} metrics, which cost ${amount(usd)} a month ({per_metric.label})"
+            yield warn("alarm-is-dear", alarm.name, amount(usd), why, "let nodes publish what it computes")
     usd = per_metric.usd * sum(map(_metrics, watched.alarms)) + per_composite * len(watched.composites)
     count = f"{len(watched.alarms)} alarms and {len(watched.composites)} composites"
-    said = f"{count} cost ${usd:.2f} a month ({per_metric.label})"
+    said = f"{count} cost ${amount(usd)} a month ({per_metric.label})"
     if cloudwatch_usd_per_month is not None and usd > ALARMS_SHARE * cloudwatch_usd_per_month:
-        why = f"{said}: over half of the ${cloudwatch_usd_per_month:,.2f} that CloudWatch may cost"
+        why = f"{said}: over half of the ${amount(cloudwatch_usd_per_month)} that CloudWatch may cost"
         fix = "raise monitoring.cloudwatch_usd_per_month, or make fewer fleets"
-        yield warn("alarms-cost", "alarms", f"{usd:.2f}", why, fix)
+        yield warn("alarms-cost", "alarms", amount(usd), why, fix)
     else:
-        yield note("alarms-cost", "alarms", f"{usd:.2f}", said)
+        yield note("alarms-cost", "alarms", amount(usd), said)
 
 
 def _metrics(alarm: Alarm) -> int:

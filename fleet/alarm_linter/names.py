@@ -20,7 +20,10 @@ AWS_SERIES: Final[Mapping[str, Mapping[str, tuple[frozenset[str], ...]]]] = {
         load_balancer.HEALTHY_HOST_COUNT: (_TARGETS,),
         load_balancer.UNHEALTHY_HOST_COUNT: (_TARGETS,),
     },
-    "AWS/SQS": {"ApproximateNumberOfMessagesVisible": (frozenset({"QueueName"}),)},
+    "AWS/SQS": {
+        name: (frozenset({"QueueName"}),)
+        for name in ("ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage")
+    },
     "AWS/States": {
         name: (frozenset({"StateMachineArn"}),)
         for name in ("ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted", "ExecutionsSucceeded")

@@ -24,14 +24,20 @@ KEYS: Final = CLOCKWORK_KEYS | {
 
 
 def platform_alarms(
-    environment: str, *, has_block_engine: bool, forecast_percent: float | None = None
+    environment: str,
+    *,
+    has_block_engine: bool,
+    has_pools: bool,
+    has_endpoints: bool = True,
+    forecast_percent: float | None = None,
 ) -> tuple[AlarmSpec, ...]:
-    """The alarms of an environment's machinery; the engine's only where there is one.
+    """The alarms of an environment's machinery; those of the engine, pools and rollouts only where there are any.
 
     ``forecast_percent`` of a budget is too much; None without budgets.
     """
     looking = [WATCH, LEDGER, *([ENGINE] if has_block_engine else []), *([POOLS] if has_pools else [])]
     return (
+        _delayed(environment),
         _undelivered(environment),
         *(alarm for clockwork in looking for alarm in clockwork_alarms(environment, clockwork)),
         *_prices(environment),
@@ -83,7 +89,7 @@ def _prices(environment: str) -> Sequence[AlarmSpec]:
         # It speaks once a day: what it said lasts until it speaks again.
         silence=Silence.KEEP,
     )
-    unhandled = _waiting(
+    unhandled = waiting(
         environment,
         PRICES,
         key="PriceRefreshUnhandled",

@@ -10,7 +10,7 @@ from fleet.diagnostics import Diagnostic, note, refuse, warn
 # Of every environment; a test holds them against the stacks that are composed.
 ALWAYS: Final = (
     "network", "compile-cache", "capacity", "training", "precompile", "inference", "observability", "operations",
-    "capacity-watch", "prices", "ledger", "budgets",
+    "capacity-watch", "prices", "ledger", "rollout", "budgets",
 )  # fmt: skip
 # Of an environment with a pool.
 POOLS: Final = "pools"

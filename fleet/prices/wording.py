@@ -46,6 +46,11 @@ def amount(usd: float | None) -> str:
     return "-" if usd is None else f"{usd:,.2f}"
 
 
+def small_amount(usd: float) -> str:
+    """A bare figure with all of its digits: a request or a second costs far less than a cent."""
+    return f"{usd:,.10f}".rstrip("0").rstrip(".")
+
+
 def basis(price: Priced | None, today: date) -> str:
     """Kind, date and source of a price, and that it is stale: ``on-demand, 2026-10-03 (AWS API)``."""
     if price is None:

@@ -38,6 +38,8 @@ class Place:
     compute_environment: str | None = None
     queue: str | None = None
     auto_scaling_group: str | None = None
+    price: Price | None = None
+    """The fleet's negotiated rate; None: as it is published."""
     is_pool: bool = False
     """Whether its group trains, and is as large as its jobs, or its reservation, want."""
     deployed_at: datetime | None = None

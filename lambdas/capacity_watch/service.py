@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from fleet import naming
+from fleet.instances import Price
 from fleet.reserved.assessment import Assessment, assess, nodes_to_keep, vcpus_to_keep
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place

@@ -6,7 +6,8 @@ from botocore.exceptions import ClientError
 
 from fleet.compile_cache import failure, index
 from fleet.compile_cache.artifact import Artifact
-from fleet.compile_cache.index import ArtifactIndexError, Index
+from fleet.compile_cache.index import Index
+from fleet.compile_cache.readiness import Sight, why_not_ready
 from fleet.compile_cache.request import PrecompileRequest, RequestError, read_object
 from lambdas.compile_cache.clients import S3Client
 
@@ -30,17 +31,8 @@ class Bucket:
     def missing(self, artifact: Artifact) -> str:
         """Why an artifact is not there, whole, in one line; nothing when it is."""
         content = self._read(index.key(artifact))
-        if content is None:
-            return f"{artifact.prefix}: not compiled: s3://{self._bucket}/{index.key(artifact)} is not there"
-        try:
-            graphs = index.decode(content, artifact).graphs
-        except ArtifactIndexError as error:
-            return str(error)
-        if not graphs:
-            return f"{artifact.prefix}: its index names no graph"
-        there = self._names(artifact)
-        gone = [graph for graph in graphs if index.graph_key(artifact, graph) not in there]
-        return f"{artifact.prefix}: {len(gone)} of {len(graphs)} graphs are gone, such as {gone[0]}" if gone else ""
+        keys = frozenset() if content is None else self._keys(artifact)
+        return why_not_ready(artifact, Sight(content, keys))
 
     def graphs(self, artifact: Artifact) -> int:
         """How many graphs an artifact has that is there."""
@@ -54,14 +46,14 @@ class Bucket:
     def _index(self, artifact: Artifact) -> Index:
         return index.decode(self._read(index.key(artifact)) or b"", artifact)
 
-    def _names(self, artifact: Artifact) -> set[str]:
-        names: set[str] = set()
+    def _keys(self, artifact: Artifact) -> frozenset[str]:
+        keys: set[str] = set()
         more: dict[str, Any] = {}
         while True:
             page = self._s3.list_objects_v2(Bucket=self._bucket, Prefix=f"{artifact.prefix}/", **more)
-            names |= {entry["Key"] for entry in page.get("Contents", ())}
+            keys |= {entry["Key"] for entry in page.get("Contents", ())}
             if not page.get("IsTruncated"):
-                return names
+                return frozenset(keys)
             more = {"ContinuationToken": page["NextContinuationToken"]}
 
     def _read(self, key: str) -> bytes | None:

@@ -86,9 +86,9 @@ _NOTHING: Final = (
 
 def _write(world: World, key: str, row: Mapping[str, Any]) -> None:
     path = world.scratch / "reconciliation.parquet"
-    values = ", ".join(f"${name}::{_TYPES[kind]} AS {name}" for name, kind, _ in RECONCILED)
+    values = ", ".join(f"?::{_TYPES[kind]} AS {name}" for name, kind, _ in RECONCILED)
     with rollup.connect(world.scratch) as database:
-        database.execute(f"CREATE TEMP TABLE row AS SELECT {values}", dict(row))
+        database.execute(f"CREATE TEMP TABLE row AS SELECT {values}", [row[name] for name, _, _ in RECONCILED])
         database.execute(f"COPY row TO '{path}' (FORMAT parquet)").fetchall()
     world.store.send(path, key)
     path.unlink()

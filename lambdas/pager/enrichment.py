@@ -14,7 +14,8 @@ from fleet.alarms.changes import KEYS as CHANGE_KEYS
 from fleet.alarms.operations import KEYS as OPERATIONS_KEYS
 from fleet.alarms.precompile import KEYS as PRECOMPILE_KEYS
 from fleet.alarms.spending import KEYS as SPENDING_KEYS
-from lambdas.pager import capacity, evidence
+from fleet.paging import SMALL_FLEET
+from lambdas.pager import capacity, evidence, node_states
 from lambdas.pager.capacity import Capacity
 from lambdas.pager.errors import EnrichmentError
 from lambdas.pager.evidence import Evidence
@@ -27,7 +28,7 @@ BUDGET: Final = 5.0
 WINDOW: Final = timedelta(minutes=20)
 # These are raised when something has lasted for a quarter or half an hour, and its beginning is to be seen.
 LONG_WINDOW: Final = timedelta(minutes=45)
-PLATFORM_KEYS: Final = OPERATIONS_KEYS | PRECOMPILE_KEYS | CHANGE_KEYS | SPENDING_KEYS
+PLATFORM_KEYS: Final = OPERATIONS_KEYS | PRECOMPILE_KEYS | CHANGE_KEYS | SPENDING_KEYS | {naming.PAGE_TEST}
 LONG_KEYS: Final = CAPACITY_KEYS | {"FleetSilent"}
 # SMALL_FLEET nodes for 20 minutes. What a larger fleet does is summed up by the query itself.
 NODE_EVENTS: Final = 20 * SMALL_FLEET

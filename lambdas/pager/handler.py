@@ -75,7 +75,7 @@ def _deliver(messages: Iterable[SnsMessage]) -> list[str]:
     undelivered: list[str] = []
     for sns in messages:
         try:
-            message = record.sns.budget_notice or _MESSAGE.validate_json(record.sns.message)
+            message = sns.budget_notice or _MESSAGE.validate_json(sns.message)
         except ValidationError:
             # Not the error itself: it quotes the message, which may be anything.
             logger(FUNCTION).error("message is neither an alarm transition nor a notice", topic=sns.topic_arn)

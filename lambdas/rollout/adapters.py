@@ -52,7 +52,7 @@ def world(settings: Settings) -> World:
         services=EcsServices(ecs, ssm),
         nodes=ScalingGroup(autoscaling),
         measured=CloudWatchFigures(cloudwatch),
-        artifacts=ArtifactStore(ssm, s3, naming.compile_cache_parameter(settings.environment)),
+        artifacts=ArtifactStore(ssm, s3, naming.compile_cache_place_parameter(settings.environment)),
         executions=StateMachine(states, settings.state_machine),
     )
 

@@ -49,7 +49,8 @@ def _look(look: Look) -> dict[str, Any]:
     logger(FUNCTION).info("look", **report)
     environment = _settings().environment
     emit(ROLLOUTS_IN_PROGRESS, 0 if report["is_over"] else 1, environment, fleet=look.fleet)
-    if report["is_over"]:
+    # Of a rollout that another execution goes on with, that one will tell.
+    if report["is_over"] and report["outcome"] != service.SUPERSEDED:
         emit(ROLLOUTS_NOT_DONE, 0 if report["outcome"] == _DONE else 1, environment, fleet=look.fleet)
     return report
 

@@ -15,6 +15,8 @@ from fleet.rollout.record import Phase, Rollout, wanted
 from fleet.rollout.report import report
 from lambdas.rollout.ports import NotAppliedError, Record, World
 
+# Not an end of the rollout: another execution looks after it.
+SUPERSEDED: Final = "superseded"
 _SERVING: Final = (Phase.PREPARING, Phase.BAKING)
 _AS_EVER: Final = timedelta(minutes=15)
 
@@ -101,4 +103,4 @@ def _run(world: World, place: RolloutPlace, version: str) -> None:
 
 def _out_of_office(rollout_id: str, fence: int) -> dict[str, Any]:
     reason = "another execution looks after this endpoint"
-    return {"rollout_id": rollout_id, "fence": fence, "is_over": True, "outcome": "superseded", "reason": reason}
+    return {"rollout_id": rollout_id, "fence": fence, "is_over": True, "outcome": SUPERSEDED, "reason": reason}

@@ -15,7 +15,7 @@ from local.emulator.changes import Changes
 from local.emulator.faults import Fault
 from local.emulator.platform import Platform
 
-CHANNELS = ("slack", "pagerduty")
+CHANNELS = ("slack", "pagerduty", "webhook")
 # Short enough that nobody who ends has to wait for it.
 LONGEST_WAIT_SECONDS = 3.0
 Answer = tuple[int, dict[str, Any]]

@@ -155,7 +155,9 @@ def _exporters(monitoring: Monitoring) -> dict[str, object]:
     return told
 
 
-def node_user_data(environment: Environment, fleet: Fleet, *, cluster: str | None = None) -> ec2.MultipartUserData:
+def node_user_data(
+    environment: Environment, fleet: Fleet, plan: LaunchPlan, *, cluster: str | None = None
+) -> ec2.MultipartUserData:
     """What a node runs at its first boot. MIME multipart, because AWS Batch merges its own part into it.
 
     ``cluster``: the ECS cluster that it joins, where that is not the fleet's own.
@@ -164,15 +166,15 @@ def node_user_data(environment: Environment, fleet: Fleet, *, cluster: str | Non
     if not isinstance(fleet, TrainingFleet) or fleet.is_pool:
         # First, so that a node serves even if the agent cannot be installed: silence has its own alarm.
         joins = cluster or naming.cluster_name(environment.name, fleet.name)
-        shell.add_commands(f"echo ECS_CLUSTER={joins} >> /etc/ecs/ecs.config")
-    shell.add_commands(*_installer(environment, fleet))
+        shell.add_commands(*(f"echo {line} >> /etc/ecs/ecs.config" for line in _ecs_settings(joins, fleet)))
+    shell.add_commands(*_installer(environment, fleet, plan))
     data = ec2.MultipartUserData()
     data.add_user_data_part(shell, ec2.MultipartBody.SHELL_SCRIPT, True)
     return data
 
 
-def _ecs_settings(environment: Environment, fleet: Fleet) -> list[str]:
-    settings = [f"ECS_CLUSTER={naming.cluster_name(environment.name, fleet.name)}"]
+def _ecs_settings(cluster: str, fleet: Fleet) -> list[str]:
+    settings = [f"ECS_CLUSTER={cluster}"]
     if isinstance(fleet, TrainingFleet):
         # Between SIGTERM and SIGKILL a job saves its checkpoint; the ECS agent's own 30 s are too short for that.
         settings.append(f"ECS_CONTAINER_STOP_TIMEOUT={pool_settings(fleet).drain_minutes}m")

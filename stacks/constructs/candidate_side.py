@@ -106,7 +106,7 @@ class CandidateSide(Construct):
                 image_id=node_image(self, fleet),
                 instance_profile_arn=capacity.instance_profile.instance_profile_arn,
                 security_group_ids=[group.security_group_id for group in groups],
-                user_data=node_user_data(environment, fleet, cluster=cluster).render(),
+                user_data=node_user_data(environment, fleet, plan, cluster=cluster).render(),
                 tags=node_tags(environment, fleet),
                 placement_group_name=None,
                 reservation_group_arn=None,

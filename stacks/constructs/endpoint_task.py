@@ -3,7 +3,7 @@
 import re
 from typing import Final, cast
 
-from aws_cdk import Acknowledgment, Arn, ArnComponents, ArnFormat, Duration, Stack, Validations
+from aws_cdk import Acknowledgment, Arn, ArnComponents, ArnFormat, Duration, RemovalPolicy, Stack, Validations
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_logs as logs
@@ -11,6 +11,7 @@ from constructs import Construct
 
 from environments.model import Environment, InferenceFleet
 from fleet import naming
+from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.instances import InstanceType, instance_type
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention

@@ -20,7 +20,8 @@ from stacks.network import NetworkStack
 
 
 class FleetCapacity(Construct):
-    """Attributes: ``plan``, ``launch``, ``launch_template``, ``launch_digest``, ``node_role``, ``instance_profile``,
+    """Attributes: ``plan``, ``launch``, ``launch_template``, ``launch_digest``, ``alternatives`` (a pool's, by plan),
+    ``node_role``, ``instance_profile``,
     ``placement_group`` (the one created here, or None), ``placement_group_name`` (that one's, an existing one's, or
     None). The fleet's reservation is in a stack of its own: ``stacks.reservations``.
     """
@@ -62,25 +63,28 @@ class FleetCapacity(Construct):
         self.placement_group_name = (
             self.placement_group.placement_group_name if self.placement_group else self.plan.placement_group_name
         )
-        launch = EfaLaunchTemplate(
-            self,
-            "Launch",
-            plan=self.plan,
-            node=Node(
-                image_id=node_image(self, fleet),
-                instance_profile_arn=node.profile.instance_profile_arn,
-                security_group_ids=[group.security_group_id for group in self._security_groups(network)],
-                user_data=node_user_data(environment, fleet).render(),
-                tags=node_tags(environment, fleet),
-                placement_group_name=self.placement_group_name,
-                reservation_group_arn=self._reservations(environment, fleet) if self.plan.creates_reservation else None,
-            ),
+        node = Node(
+            image_id=node_image(self, fleet),
+            instance_profile_arn=node_role.profile.instance_profile_arn,
+            security_group_ids=[group.security_group_id for group in self._security_groups(network)],
+            user_data="",
+            tags=node_tags(environment, fleet),
+            placement_group_name=self.placement_group_name,
+            reservation_group_arn=self._reservations(environment, fleet) if self.plan.creates_reservation else None,
         )
-        self.launch = launch
-        self.launch_template = launch.template
-        self.launch_digest = launch.digest
-        # A node that boots before its parameter exists would fail to configure its agent.
-        self.launch_template.node.add_dependency(parameter)
+        launches = [
+            (plan, self._launch(plan, replace(node, user_data=node_user_data(environment, fleet, plan).render())))
+            for plan in (self.plan, *further)
+        ]
+        for plan, launch in launches:
+            # A node that boots before its parameter exists would fail to configure its agent.
+            launch.template.node.add_dependency(parameters[plan.instance_type.name])
+        self.launch = launches[0][1]
+        self.launch_template, self.launch_digest = self.launch.template, self.launch.digest
+        self.alternatives = launches[1:]
+
+    def _launch(self, plan: LaunchPlan, node: Node) -> EfaLaunchTemplate:
+        return EfaLaunchTemplate(self, _with_type("Launch", plan, self.plan), plan=plan, node=node)
 
     def _security_groups(self, network: NetworkStack) -> list[ec2.ISecurityGroup]:
         # The nodes of a job also meet over TCP, with EFA and without.

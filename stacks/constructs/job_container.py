@@ -12,14 +12,13 @@ from constructs import Construct
 
 from environments.model import TrainingFleet
 from fleet.capacity import LaunchPlan
+from fleet.pool.outcome import RESUME_EXIT_CODE
 from stacks.constructs.container_image import allow_pull
 
 # ECS registers less memory than the type's figure: the kernel and the agents keep some. A job that asks for more
 # than is registered stays RUNNABLE for ever.
 MEMORY_SHARE: Final = 0.9
 SHARED_MEMORY_SHARE: Final = 0.25
-# EX_TEMPFAIL of sysexits.h: a job that saved its checkpoint because its node drains wants to be started again.
-RESUME_EXIT_CODE: Final = 75
 # The first that matches counts; what matches none is retried, so the last one ends it. Only the main node's end is
 # looked at: one that loses a peer has to say so itself, by RESUME_EXIT_CODE. Batch user guide, "Automated job retries".
 RETRIES: Final = (
@@ -88,10 +87,15 @@ def told_of_hardware(fleet: TrainingFleet, plan: LaunchPlan) -> dict[str, str]:
     return environment
 
 
-def _devices(scope: Construct, plan: LaunchPlan, shared_memory: Size) -> batch.LinuxParameters:
-    parameters = batch.LinuxParameters(scope, "Devices", shared_memory_size=shared_memory)
+def device_paths(plan: LaunchPlan) -> list[str]:
+    """Every accelerator, and every EFA device where the nodes use EFA."""
     paths = [f"/dev/neuron{index}" for index in range(plan.instance_type.devices)]
     if plan.uses_efa:
         paths += [f"/dev/infiniband/uverbs{index}" for index in range(plan.instance_type.efa_interfaces)]
-    parameters.add_devices(*(batch.Device(host_path=path, container_path=path) for path in paths))
+    return paths
+
+
+def _devices(scope: Construct, plan: LaunchPlan, shared_memory: Size) -> batch.LinuxParameters:
+    parameters = batch.LinuxParameters(scope, "Devices", shared_memory_size=shared_memory)
+    parameters.add_devices(*(batch.Device(host_path=path, container_path=path) for path in device_paths(plan)))
     return parameters

@@ -11,8 +11,10 @@ from constructs import Construct
 from environments.model import Environment, TrainingFleet
 from fleet import naming
 from fleet.capacity import LaunchPlan
+from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.pool.container import CONTAINER
 from stacks.compile_cache import CompileCacheStack
+from stacks.constructs import cache_mount
 from stacks.constructs.container_image import allow_pull
 from stacks.constructs.fleet_capacity import FleetCapacity
 from stacks.constructs.job_container import (
@@ -23,21 +25,13 @@ from stacks.constructs.job_container import (
     told_of_region,
 )
 from stacks.constructs.job_data import allow_data
-from stacks.constructs.training_job import (
-    LOCAL_CACHE,
-    MEMORY_SHARE,
-    RUN_DIRECTORY,
-    SHARED_CACHE,
-    SHARED_MEMORY_SHARE,
-    device_paths,
-    job_environment,
-)
+from stacks.constructs.training_job import ON_MISS, RUN_DIRECTORY
 
 # Where the agent's marker files say that a checkpoint is wanted, or that the node drains: "markers".
 _MOUNTS: Final = (
-    ("local-cache", LOCAL_CACHE, False),
+    ("local-cache", LOCAL_FOLDER, False),
     ("markers", RUN_DIRECTORY, True),
-    ("shared-cache", SHARED_CACHE, True),
+    ("shared-cache", cache_mount.SHARED, True),
 )
 _ALL: Final = [ecs.DevicePermission.READ, ecs.DevicePermission.WRITE, ecs.DevicePermission.MKNOD]
 
@@ -134,7 +128,7 @@ def _devices(scope: Construct, plan: LaunchPlan, shared_memory_mib: int) -> ecs.
 
 def _volumes(compile_cache: CompileCacheStack) -> list[ecs.Volume]:
     return [
-        ecs.Volume(name="local-cache", host=ecs.Host(source_path=LOCAL_CACHE)),
+        ecs.Volume(name="local-cache", host=ecs.Host(source_path=LOCAL_FOLDER)),
         ecs.Volume(name="markers", host=ecs.Host(source_path=RUN_DIRECTORY)),
         ecs.Volume(
             name="shared-cache",

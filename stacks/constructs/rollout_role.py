@@ -53,12 +53,15 @@ def allow_rollouts(
     _acknowledge(role, groups, _GROUP)
     served = [_parameter(stack, naming.served_version_parameter(environment.name, each.fleet)) for each in parts]
     _allow(role, "ssm:PutParameter", on=served)
-    store = _parameter(stack, naming.compile_cache_parameter(environment.name))
+    store = _parameter(stack, naming.compile_cache_place_parameter(environment.name))
     places = [_parameter(stack, naming.rollout_place_parameter(environment.name, each.fleet)) for each in parts]
     _allow(role, "ssm:GetParameter", on=[*places, store])
-    bucket = f"{naming.stack_name(environment.name, 'compile-cache')}-*"
-    index = f"arn:{stack.partition}:s3:::{bucket}/{ROOT}/*/index.json"
+    name = naming.artifact_bucket(environment.name, environment.account, environment.region)
+    bucket = f"arn:{stack.partition}:s3:::{name}"
+    index = f"{bucket}/{ROOT}/*/index.json"
     _allow(role, "s3:GetObject", on=[index])
+    # Without it S3 answers 403 for what is not there, which is not the same as "not compiled".
+    _allow(role, "s3:ListBucket", on=[bucket])
     _allow(role, "states:StartExecution", on=[machine])
     _allow(
         role,

@@ -10,22 +10,15 @@ from constructs import Construct
 
 from environments.model import TrainingFleet
 from fleet.capacity import LaunchPlan
-from fleet.pool.outcome import RESUME_EXIT_CODE
+from fleet.compile_cache.graph import LOCAL_FOLDER
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs import cache_mount
 from stacks.constructs.job_container import RETRIES, job_container
 from stacks.constructs.job_data import allow_data
 
 RUN_DIRECTORY: Final = "/run/neuron-fleet"
-# The first that matches counts; what matches none is retried, so the last one ends it. Only the main node's end is
-# looked at: one that loses a peer has to say so itself, by RESUME_EXIT_CODE. Batch user guide, "Automated job retries".
-RETRIES: Final = (
-    (batch.Action.RETRY, batch.Reason.custom(on_status_reason="Host EC2*")),
-    (batch.Action.RETRY, batch.Reason.custom(on_exit_code=str(RESUME_EXIT_CODE))),
-    (batch.Action.RETRY, batch.Reason.custom(on_reason="CannotPullContainerError*")),
-    (batch.Action.RETRY, batch.Reason.custom(on_status_reason="Task failed to start*")),
-    (batch.Action.EXIT, batch.Reason.custom(on_reason="*")),
-)
+# Its role may read the shared tier only, so what is in no tier is compiled for the node that needs it.
+ON_MISS: Final = "alone"
 
 
 class TrainingJob(Construct):
@@ -57,11 +50,7 @@ class TrainingJob(Construct):
             fleet=fleet,
             plan=plan,
             job_role=self.job_role,
-            execution_role=execution_role,
-            environment=job_environment(fleet, plan),
-            # EFA and Neuron pin memory for direct access by the device.
-            ulimits=[batch.Ulimit(name=batch.UlimitName.MEMLOCK, soft_limit=-1, hard_limit=-1)],
-            linux_parameters=_devices(self, plan, Size.mebibytes(int(memory_mib * SHARED_MEMORY_SHARE))),
+            environment=cache_mount.told(LOCAL_FOLDER, ON_MISS=ON_MISS),
             volumes=_volumes(compile_cache),
             log_group=log_group,
             log_prefix=fleet.name,
@@ -85,32 +74,6 @@ class TrainingJob(Construct):
         definition = self.definition.node.default_child
         assert isinstance(definition, batch.CfnJobDefinition)  # noqa: S101 - what the L2 is made of
         definition.add_property_override("NodeProperties.NodeRangeProperties.0.TargetNodes", "0:")
-
-
-def job_environment(fleet: TrainingFleet, plan: LaunchPlan) -> dict[str, str]:
-    """What every training container is told, whoever starts it."""
-    # Neuron documentation: EFA through libfabric with device memory access. Compilers work on local disk, because
-    # file locks do not hold on the shared file system; that is a second tier to fetch from.
-    environment = {"NEURON_COMPILE_CACHE_URL": LOCAL_CACHE, "NEURON_FLEET_SHARED_CACHE": SHARED_CACHE}
-    if plan.uses_efa:
-        environment |= {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"}
-    if fleet.lnc is not None:
-        environment["NEURON_LOGICAL_NC_CONFIG"] = str(fleet.lnc)
-    return environment
-
-
-def device_paths(plan: LaunchPlan) -> list[str]:
-    """Every accelerator, and every EFA device where the nodes use EFA."""
-    paths = [f"/dev/neuron{index}" for index in range(plan.instance_type.devices)]
-    if plan.uses_efa:
-        paths += [f"/dev/infiniband/uverbs{index}" for index in range(plan.instance_type.efa_interfaces)]
-    return paths
-
-
-def _devices(scope: Construct, plan: LaunchPlan, shared_memory: Size) -> batch.LinuxParameters:
-    parameters = batch.LinuxParameters(scope, "Devices", shared_memory_size=shared_memory)
-    parameters.add_devices(*(batch.Device(host_path=path, container_path=path) for path in device_paths(plan)))
-    return parameters
 
 
 def _volumes(compile_cache: CompileCacheStack) -> list[batch.EcsVolume]:

@@ -23,6 +23,15 @@ from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flat
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = ROOT / "docs" / "runbooks"
 
+# The rows of the troubleshooting table that training guides for Trainium share.
+SYMPTOMS = {
+    "Compilation hangs",
+    "Low tensor engine utilization",
+    "Out of memory during compilation",
+    "NaN losses",
+    "Slow training",
+    "EFA errors",
+}
 # Every other metric is on a dashboard of production.
 NOT_DRAWN = {
     metrics.SPOT_INTERRUPTIONS.name: "no fleet of production is on Spot; a fleet that is has the graph",
@@ -221,7 +230,8 @@ def test_every_runbook_belongs_to_an_alarm() -> None:
         for alarm in (
             *fleet_alarms(fleet),
             *endpoint_alarms(fleet, EndpointNames("app/x/1", "targetgroup/x/1")),
-            *platform_alarms("prod", has_block_engine=True, forecast_percent=105),
+            *platform_alarms("prod", has_block_engine=True, has_pools=True, forecast_percent=105),
+            *precompile_alarms("prod", "arn"),
             *precompile_alarms("prod", "arn"),
             metrics_budget("prod", jobs_planned=1),
         )
@@ -330,12 +340,13 @@ def test_the_operator_sees_alarms_first() -> None:
     first, second, *_ = dashboards(watched("prod"))["operator"]["widgets"]
 
     assert (first["type"], second["type"]) == ("alarm", "alarm")
-    # A fleet that trains has seven pages, an endpoint three for its nodes and three of its balancer; undelivered pages.
-    assert len(first["properties"]["alarms"]) == 7 + 7 + (3 + 3) + 1
+    # A fleet that trains has seven pages, an endpoint three for its nodes and three of its balancer; undelivered pages,
+    # pages that wait, and rollouts that nobody drives.
+    assert len(first["properties"]["alarms"]) == 7 + 7 + (3 + 3) + 2 + 1
     # Nodes: 7 for a fleet that trains, 8 for an endpoint. Capacity: 3 for a reservation, 5 for a block, 2 on demand.
-    # The engine, the watch and the ledger: 3 each. The precompile pipeline and the prices: 2 each.
+    # The engine, the watch and the ledger: 3 each. The precompile pipeline, prices and budgets: 2 each; rollouts: 1.
     # More metrics than planned for: 1.
-    assert len(second["properties"]["alarms"]) == (7 + 3) + (7 + 5) + (8 + 2) + 3 * 3 + 2 * 2 + 1
+    assert len(second["properties"]["alarms"]) == (7 + 3) + (7 + 5) + (8 + 2) + 3 * 3 + 3 * 2 + 1 + 1
 
 
 def test_what_the_alarms_of_production_cost_a_month() -> None:
@@ -346,12 +357,13 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
     for alarm in composites(watched("prod")):
         cents[name(alarm)[1]] += 50
 
-    # A fleet on demand that trains: 17 metric alarms over 23 metrics, and the composite: $2.80. A reservation adds
-    # ReservationUnused (1 metric): $2.90. A block adds two endings (2 each): $3.30. An endpoint has no JobHang (2),
+    # A fleet on demand that trains: 17 metric alarms over 22 metrics, and the composite: $2.70. A reservation adds
+    # ReservationUnused (1 metric): $2.80. A block adds two endings (2 each): $3.20. An endpoint has no JobHang (1),
     # Straggler (2), NonFiniteLoss (1) and EfaDegraded (3), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its
-    # balancer: $2.70. The platform: the pager's queue, 3 for each of the engine, the watch and the ledger, 3 for the
-    # precompile pipeline, 2 for the prices, 1 for planned metrics, and 2 that the suppressor reads.
-    assert cents == {"trn1-pretrain": 290, "trn2-frontier": 330, "inf2-chat": 270, "platform": 180}
+    # balancer: $2.70. The platform: the pager's 2 queues, 3 for each of the engine, the watch and the ledger, 3 for the
+    # precompile pipeline, 2 for prices, 2 for budgets, 2 for rollouts, 1 for planned metrics, and 2 that the
+    # suppressor reads.
+    assert cents == {"trn1-pretrain": 280, "trn2-frontier": 320, "inf2-chat": 270, "platform": 230}
 
 
 def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:

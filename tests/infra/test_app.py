@@ -77,7 +77,7 @@ MISTAKES = {
 def test_a_mistake_in_a_file_is_one_line_and_writes_nothing(tmp_path: Path, written: str, instead: str) -> None:
     shutil.copytree(PROJECT_FOLDER / "environments", tmp_path / "environments")
     shutil.copy(PROJECT_FOLDER / "app.py", tmp_path)
-    for room in ROOMS:
+    for room in (*ROOMS, "docs"):
         (tmp_path / room).symlink_to(PROJECT_FOLDER / room)
     file = tmp_path / "environments" / "prod.yaml"
     assert written in file.read_text()
@@ -96,7 +96,7 @@ def test_a_mistake_in_a_file_is_one_line_and_writes_nothing(tmp_path: Path, writ
 def test_a_security_finding_ends_the_app_whatever_stacks_the_command_asks_for(tmp_path: Path) -> None:
     shutil.copytree(PROJECT_FOLDER / "stacks", tmp_path / "stacks")
     shutil.copy(PROJECT_FOLDER / "app.py", tmp_path)
-    for room in ("environments", *ROOMS):
+    for room in ("environments", *ROOMS, "docs"):
         if room != "stacks":
             (tmp_path / room).symlink_to(PROJECT_FOLDER / room)
     file = tmp_path / "stacks" / "constructs" / "function_state.py"

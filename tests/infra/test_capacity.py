@@ -187,9 +187,9 @@ def test_a_changed_launch_template_is_never_held_back_by_who_uses_it(environment
 
 def test_a_fleet_may_bring_its_own_image() -> None:
     staging = loader.load("staging")
-    training, serving = staging.fleets
+    training, *others = staging.fleets
     environment = staging.model_copy(
-        update={"fleets": (training.model_copy(update={"image_parameter": "/our/efa-image"}), serving)}
+        update={"fleets": (training.model_copy(update={"image_parameter": "/our/efa-image"}), *others)}
     )
 
     app = cdk.App(context=cdk_context())

@@ -23,6 +23,7 @@ STACKS = (
     "capacity-watch",
     "prices",
     "ledger",
+    "rollout",
     "budgets",
 )
 # Only where there is a Capacity Block to look after, a reservation to make, or a pool.

@@ -22,7 +22,12 @@ FLEETS = [(name, fleet.name) for name in loader.available() for fleet in loader.
 
 
 def deployed(environment: Environment) -> dict[str, dict[str, Any]]:
-    app = cdk.App(context=cdk_context(), outdir=tempfile.mkdtemp(prefix="cdk-"), stack_traces=False)
+    app = cdk.App(
+        context=cdk_context(),
+        outdir=tempfile.mkdtemp(prefix="cdk-"),
+        stack_traces=False,
+        builtin_cloud_formation_validation=False,
+    )
     stacks = Platform(app, environment.name, environment=environment).synth().stacks
     return {stack.stack_name: stack.template for stack in stacks}
 
@@ -56,7 +61,12 @@ def test_a_fleet_can_give_up_its_reservation_its_block_and_its_placement_group()
 def test_an_environment_may_have_fleets_of_one_purpose_only(purpose: str) -> None:
     before = loader.load("prod")
     fleets = tuple(fleet for fleet in before.fleets if fleet.purpose == purpose)
-    app = cdk.App(context=cdk_context(), outdir=tempfile.mkdtemp(prefix="cdk-"), stack_traces=False)
+    app = cdk.App(
+        context=cdk_context(),
+        outdir=tempfile.mkdtemp(prefix="cdk-"),
+        stack_traces=False,
+        builtin_cloud_formation_validation=False,
+    )
     Platform(app, "prod", environment=before.model_copy(update={"fleets": fleets}))
 
     # With the checks that the command line makes, which a stage's own synthesis leaves out.

@@ -59,11 +59,11 @@ def test_the_pager_can_read_the_severity_off_a_topics_name(environment: Watched)
 
 def test_nothing_of_ours_stands_behind_the_topic_past_the_pager(environment: Watched) -> None:
     name = environment.environment.name
-    (pager_is_told,) = (
+    told_twice = [
         flatten(alarm["AlarmActions"][1])
         for alarm in environment.resources(STACK, "AWS::CloudWatch::Alarm")
         if len(alarm.get("AlarmActions", ())) == 2
-    )
+    ]
     subscribed = [
         flatten(subscription["TopicArn"])
         for stack in environment.templates
@@ -72,8 +72,8 @@ def test_nothing_of_ours_stands_behind_the_topic_past_the_pager(environment: Wat
 
     topics = [topic["TopicName"] for topic in environment.resources(STACK, "AWS::SNS::Topic")]
     assert topics[2] == f"neuron-fleet-{name}-past-the-pager"
-    assert "PastThePager" in pager_is_told
-    assert len(subscribed) == 2
+    assert len(told_twice) == 2
+    assert all("PastThePager" in topic for topic in told_twice)
     assert not any("PastThePager" in topic for topic in subscribed)
 
 
@@ -81,7 +81,7 @@ def test_only_alarms_of_this_account_publish_and_only_over_tls(environment: Watc
     account = environment.environment.account
     region = environment.environment.region
     for policy in environment.resources(STACK, "AWS::SNS::TopicPolicy"):
-        deny, allow = policy["PolicyDocument"]["Statement"]
+        deny, allow, *of_budgets = policy["PolicyDocument"]["Statement"]
         assert (deny["Effect"], deny["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
         assert allow["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
         assert allow["Action"] == "sns:Publish"
@@ -89,13 +89,19 @@ def test_only_alarms_of_this_account_publish_and_only_over_tls(environment: Watc
             "StringEquals": {"aws:SourceAccount": account},
             "ArnLike": {"aws:SourceArn": f"arn:aws:cloudwatch:{region}:{account}:alarm:*"},
         }
+        for statement in of_budgets:
+            assert statement["Principal"] == {"Service": "budgets.amazonaws.com"}
+            assert statement["Action"] == "sns:Publish"
+            assert statement["Condition"]["StringEquals"] == {"aws:SourceAccount": account}
 
 
 def test_alarms_may_use_the_key_of_the_topics(environment: Watched) -> None:
     key = environment.resources(STACK, "AWS::KMS::Key")[0]
 
-    statement = key["KeyPolicy"]["Statement"][-1]
-    assert statement["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    of_services = [s for s in key["KeyPolicy"]["Statement"] if "Service" in s["Principal"]]
+    (statement,) = [s for s in of_services if s["Principal"] == {"Service": "cloudwatch.amazonaws.com"}]
+    others = {s["Principal"]["Service"] for s in of_services} - {"cloudwatch.amazonaws.com"}
+    assert others <= {"budgets.amazonaws.com"}
     assert set(statement["Action"]) == {"kms:Decrypt", "kms:GenerateDataKey*"}
     assert statement["Condition"] == {"StringEquals": {"aws:SourceAccount": environment.environment.account}}
 

@@ -72,7 +72,8 @@ def test_the_function_may_move_requests_of_its_endpoints_and_nothing_else() -> N
         ),
         (["ssm:PutParameter"], [f"{parameter}/served/inf2-chat"], None),
         (["ssm:GetParameter"], [f"{parameter}/compile-cache", f"{parameter}/rollout/inf2-chat"], None),
-        (["s3:GetObject"], ["arn:aws:s3:::neuron-fleet-prod-compile-cache-*/neuron-artifacts/*/index.json"], None),
+        (["s3:GetObject"], ["arn:aws:s3:::neuron-fleet-prod-artifacts-062e3657/neuron-artifacts/*/index.json"], None),
+        (["s3:ListBucket"], ["arn:aws:s3:::neuron-fleet-prod-artifacts-062e3657"], None),
         (["states:StartExecution"], [f"arn:aws:states:{account}:stateMachine:neuron-fleet-prod-rollout"], None),
         (
             [

@@ -13,11 +13,12 @@ from functools import cache
 from typing import Any
 
 from fleet import metrics
-from fleet.metric_statistics import Datum
+from fleet.alarm_evaluation import SeriesKey
+from fleet.alarm_evaluation.statistics import Datum
 from local.dashboards_page.cloud import Cloud
 from local.dashboards_page.metric_queries import lines
 from local.emulator.cloudwatch.metric_data import get_metric_data
-from local.emulator.cloudwatch.metric_store import MetricStore, SeriesKey
+from local.emulator.cloudwatch.metric_store import MetricStore
 from local.emulator.logs.events import Event
 from local.emulator.logs.insights import run
 from local.emulator.logs.insights_syntax import parse

@@ -57,7 +57,12 @@ def cdk_context() -> dict[str, Any]:
 @cache
 def platform(environment: str) -> Platform:
     """One environment's stage, in an app of its own."""
-    app = cdk.App(context=cdk_context(), outdir=tempfile.mkdtemp(prefix="cdk-"), stack_traces=False)
+    app = cdk.App(
+        context=cdk_context(),
+        outdir=tempfile.mkdtemp(prefix="cdk-"),
+        stack_traces=False,
+        builtin_cloud_formation_validation=False,
+    )
     return Platform(app, environment, environment=loader.load(environment))
 
 

@@ -4,6 +4,7 @@ It runs a few steps of the training script to see which graphs there are, compil
 graphs that failed (Neuron documentation, "PyTorch NeuronX neuron_parallel_compile CLI", and its source).
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -19,12 +20,27 @@ def run(command: Sequence[str], environment: Mapping[str, str]) -> int:
     Raises:
         CacheError: the image has no such program.
     """
+    started: list[subprocess.Popen[bytes]] = []
+    stops: list[int] = []
+
+    def stop(number: int, _: object) -> None:
+        stops.append(number)
+        for process in started:
+            _end(process)
+
+    # Before there is a process: a signal in between would end this one and leave the other alone.
+    before = signal.signal(signal.SIGTERM, stop)
     try:
-        process = subprocess.Popen([COMPILER, *command], env=dict(environment), start_new_session=True)
+        started.append(subprocess.Popen([COMPILER, *command], env=dict(environment), start_new_session=True))
+        if stops:
+            _end(started[0])
+        return started[0].wait()
     except OSError as error:
         raise CacheError(f"{COMPILER} cannot be started: {error.strerror}; is torch-neuronx in the image?") from error
-    before = signal.signal(signal.SIGTERM, lambda *_: os.killpg(process.pid, signal.SIGTERM))
-    try:
-        return process.wait()
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)

@@ -13,6 +13,7 @@ from cli.plan.figures import dollars
 from fleet.planning.month.bill import Change, Month, changes
 from fleet.planning.month.design_budgets import DESIGN_BUDGETS
 from fleet.planning.month.line import Group, Line, Spread
+from fleet.prices.wording import small_amount
 
 # "jobs' and functions' logs" breaks between words in a narrow terminal.
 _NAME_WIDTH: Final = 16
@@ -84,7 +85,7 @@ def _lines(month: Month) -> Table:
         table.add_section()
         table.add_row(f"[bold]{group}", "", *_amounts(month.usd(group)))
         for line in lines:
-            quantity = f"{_quantity(line.quantity.expected)} {line.unit} x {_unit_price(line.unit_usd)}"
+            quantity = f"{_quantity(line.quantity.expected)} {line.unit} x {small_amount(line.unit_usd)}"
             table.add_row(line.what, quantity, *_amounts(line.usd))
     table.add_section()
     table.add_row("[bold]all that is priced", "", *_amounts(month.usd()))
@@ -131,10 +132,6 @@ def _amounts(spread: Spread) -> tuple[str, str, str]:
 
 def _quantity(quantity: float) -> str:
     return f"{quantity:,.0f}" if quantity >= 1_000 else f"{quantity:,.4g}"
-
-
-def _unit_price(usd: float) -> str:
-    return f"{usd:,.10f}".rstrip("0").rstrip(".")
 
 
 def _budget(month: Month) -> str:

@@ -110,11 +110,6 @@ class Grid:
             return float(len(value))
         raise MathError(f"metric math: {function} is not supported here")
 
-    def _running(self, value: Value) -> Value:
-        if isinstance(value, list):
-            return [(label, _running_sum(series)) for label, series in value]
-        return _running_sum(self._series(value))
-
     def _series(self, value: Value) -> Series:
         if isinstance(value, list):
             raise MathError("metric math: an array of time series where one time series is needed")

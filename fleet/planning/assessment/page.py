@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from fleet.planning.assessment.plan import PAYBACK_MONTHS, Assessed, MigrationPlan, Verdict
+from fleet.prices.wording import amount
 
 _SOURCES: Final = (
     "Risks and phases follow the workload matrix and the checklist of the documents that `docs/source-figures.md` "
@@ -108,7 +109,7 @@ def _span(first: int, last: int) -> str:
 
 
 def _dollars(usd: float | None) -> str:
-    return "-" if usd is None else f"${usd:,.0f}"
+    return "-" if usd is None else f"${amount(usd)}"
 
 
 def _needed(each: Assessed) -> str:

@@ -4,7 +4,7 @@ from typing import Final
 
 from fleet.fleet_spec import Purpose
 from fleet.planning.month.line import NOTHING, Group, Line, Spread, priced_line
-from fleet.planning.month.prices import MINUTES
+from fleet.planning.month.prices import HOURS, MINUTES
 from fleet.planning.month.shape import EnvironmentShape, Function
 
 MEMORY_GB: Final = 0.25
@@ -14,13 +14,31 @@ _CALLS: Final = {
     Function.PAGER: PAGES,
     Function.CAPACITY_WATCH: Spread.certain(MINUTES),
     Function.CAPACITY_BLOCKS: Spread.certain(MINUTES),
+    Function.POOLS: Spread.certain(MINUTES),
+    # Two for each model version, and one more for each ten minutes that another execution is waited for.
+    Function.PRECOMPILE: Spread(0, 20, 200),
+    Function.PRICES: Spread.certain(31),
+    Function.LEDGER: Spread.certain(HOURS),
+    # Every hour, and once a day for the digest.
+    Function.BUDGETS: Spread.certain(HOURS + 31),
+    # ROLLOUTS_OF_AN_ENDPOINT, and a look each minute or two.
+    Function.ROLLOUT: Spread(0, 400, 3_000),
 }
 # A look asks EC2, Batch and CloudWatch some ten times; a page waits up to five seconds for the log query.
 _SECONDS: Final = {
     Function.PAGER: Spread(2, 6, 12),
     Function.CAPACITY_WATCH: Spread(1, 3, 15),
     Function.CAPACITY_BLOCKS: Spread(0.5, 1.5, 10),
+    Function.POOLS: Spread(1, 3, 15),
+    Function.PRECOMPILE: Spread(1, 3, 20),
+    Function.PRICES: Spread(20, 60, 300),
+    Function.LEDGER: Spread(5, 20, 120),
+    Function.BUDGETS: Spread(2, 6, 60),
+    Function.ROLLOUT: Spread(1, 3, 20),
 }
+_MEMORY_GB: Final = {Function.LEDGER: 3008 / 1024}
+# These read a table of their own at every look.
+_LOOKING: Final = frozenset({Function.CAPACITY_BLOCKS, Function.POOLS})
 ROLLOUTS_OF_AN_ENDPOINT: Final = Spread(0, 4, 30)
 TRANSITIONS_OF_A_ROLLOUT: Final = 100
 
@@ -34,15 +52,15 @@ def function_lines(environment: EnvironmentShape) -> list[Line]:
     for function in environment.functions:
         made, lasts = _CALLS[function], _SECONDS[function]
         calls += made
-        seconds += made.times(lasts) * MEMORY_GB
+        seconds += made.times(lasts) * _MEMORY_GB.get(function, MEMORY_GB)
     names = ", ".join(environment.functions)
     lines = [
         _line("Lambda, invocations", calls, "lambda-request", f"{names}: clocks by the minute, pages as they come"),
-        _line("Lambda, duration", seconds, "lambda-arm-gb-second", f"{MEMORY_GB * 1024:g} MB each"),
+        _line("Lambda, duration", seconds, "lambda-arm-gb-second", f"{MEMORY_GB * 1024:g} MB each, the ledger's 3,008"),
     ]
     if environment.tables:
-        # The engine reads its requests at every look; the pager takes and marks each page.
-        reads = Spread.certain(MINUTES * (environment.tables - 1)) + PAGES
+        # The pager takes and marks each page; nodes and the watch read prices too seldom to count.
+        reads = Spread.certain(MINUTES * len(_LOOKING.intersection(environment.functions))) + PAGES
         lines.append(_line("DynamoDB, writes", PAGES * 2, "dynamodb-write", "two for each page"))
         lines.append(_line("DynamoDB, reads", reads, "dynamodb-read", f"{environment.tables} small tables"))
     serving = sum(fleet.purpose is Purpose.INFERENCE for fleet in environment.fleets)

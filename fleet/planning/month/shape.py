@@ -16,6 +16,12 @@ class Function(StrEnum):
     PAGER = "pager"
     CAPACITY_WATCH = "capacity watch"
     CAPACITY_BLOCKS = "Capacity Block engine"
+    POOLS = "pools' controller"
+    PRECOMPILE = "precompilation"
+    PRICES = "price refresh"
+    LEDGER = "ledger's roll-up"
+    ROLLOUT = "rollouts"
+    BUDGETS = "budgets"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,10 @@ class Jobs:
 
     def submit(self, region: str, request: Mapping[str, Any]) -> Entry:
         """SubmitJob. One whose definition no stack has made waits, and nothing runs it."""
-        arn = self.batch.find(region, QUEUE, str(request.get("jobQueue", ""))).physical_id
+        queue = self.batch.find(region, QUEUE, str(request.get("jobQueue", "")))
+        arn = queue.physical_id
+        if queue.properties.get("State") == "DISABLED":
+            raise AwsError("ClientException", f"JobQueue {arn} is DISABLED: it takes no job")
         definition = self._definition(region, str(request.get("jobDefinition", "")))
         own: Mapping[str, Any] = definition.get("nodeProperties") or {}
         overrides: Mapping[str, Any] = request.get("nodeOverrides") or {}

@@ -22,8 +22,8 @@ _KEPT_BY_AWS: Final = 5
 
 
 class Capacity:
-    """Attributes: ``reservations``, ``blocks``, ``extensions``, ``offerings``, ``quotas``, ``batch``, ``jobs``,
-    ``scheduler``, ``scaling``.
+    """Attributes: ``reservations``, ``blocks``, ``extensions``, ``offerings``, ``quotas``, ``prices``, ``batch``,
+    ``jobs``, ``scheduler``, ``scaling``.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Capacity:
         self.extensions = Extensions(self.reservations)
         self.offerings = Offerings()
         self.quotas = Quotas(account)
+        self.prices = PriceLists(clock)
         self.batch = Batch(resources)
         self.jobs = Jobs(self.batch, clock)
         self.scheduler = Scheduler(self.jobs)

@@ -11,18 +11,7 @@ from fleet.alarm_evaluation.metric_math.syntax import MathError
 from fleet.alarm_evaluation.metric_math.values import Labelled, Value
 from fleet.alarm_evaluation.statistics import is_statistic
 from local.emulator.cloudwatch.errors import invalid, missing, validation
-from local.emulator.cloudwatch.math_functions import Grid, Labelled, Series, Value
-from local.emulator.cloudwatch.metric_math import (
-    Array,
-    Call,
-    MathError,
-    Negation,
-    Node,
-    Operation,
-    Reference,
-    parse,
-)
-from local.emulator.cloudwatch.metric_store import MetricStore, SeriesKey
+from local.emulator.cloudwatch.metric_store import MetricStore
 from local.emulator.cloudwatch.search import dynamic, search
 
 

@@ -38,7 +38,7 @@ def dynamic(asked: str, own: str) -> str:
     return f"{asked} {own}".strip()
 
 
-def search(store: MetricStore, arguments: tuple[str, str], start: float, end: float, period: int) -> list[Labelled]:
+def search(store: MetricStore, arguments: tuple[str, str], start: int, end: int, period: int) -> list[Labelled]:
     """The matching series that have data in ``[start, end)``, each with a label, in the order of the labels."""
     expression, statistic = arguments
     match = _SCHEMA.match(expression)

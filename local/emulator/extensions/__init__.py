@@ -45,6 +45,7 @@ def install(platform: Platform) -> None:
     answer_ec2(platform)
     keep_members_true(platform)
     answer_batch(platform.capacity)
+    wait_for_jobs(platform.capacity.jobs)
     keep_instances(platform)
     serve_quotas(platform.capacity.quotas)
     serve_prices(platform.capacity.prices)

@@ -15,10 +15,11 @@ def answer_batch(capacity: Capacity) -> None:
         "updatecomputeenvironment": lambda request: batch.update_environment(get_region(), request),
         "describejobqueues": lambda request: batch.describe_queues(get_region(), request),
         "updatejobqueue": lambda request: batch.update_queue(get_region(), request),
-        "listjobs": lambda request: batch.list_jobs(get_region(), request),
-        "describejobs": batch.describe_jobs,
-        "submitjob": lambda request: batch.submit_job(get_region(), request),
-        "terminatejob": batch.terminate_job,
+        "listjobs": lambda request: jobs.list(get_region(), request),
+        "describejobs": jobs.describe,
+        "submitjob": lambda request: jobs.submit(get_region(), request),
+        "terminatejob": jobs.terminate,
+        "canceljob": jobs.cancel,
     }
     for name, operation in operations.items():
         ministack_batch._DISPATCH[f"/v1/{name}"] = served("batch", operation)

@@ -71,7 +71,8 @@ class Nodes:
         self._let_go({demand.owner for demand in demands})
         launched: dict[str, tuple[list[str], AwsError | None]] = {}
         for demand in demands:
-            kept = [each for each in self.of(demand.owner) if not leaves(each)]
+            staying = [each for each in self.of(demand.owner) if not leaves(each)]
+            kept = sorted(staying, key=lambda each: each["InstanceId"] not in demand.busy)
             _terminate(kept[demand.count :])
             launched[demand.owner] = self._launch(demand, demand.count - len(kept))
         self._move()

@@ -9,7 +9,7 @@ from ministack.core.responses import get_region
 from ministack.services import stepfunctions
 
 from local.emulator.api.errors import AwsError
-from local.emulator.capacity.batch import Batch
+from local.emulator.batch.jobs import Jobs
 
 SUBMIT: Final = "arn:aws:states:::batch:submitJob"
 _LOOK_AGAIN: Final = 0.1
@@ -17,7 +17,7 @@ _LOOK_AGAIN: Final = 0.1
 _MAPS: Final = frozenset({"parameters", "tags"})
 
 
-def wait_for_jobs(batch: Batch) -> None:
+def wait_for_jobs(jobs: Jobs) -> None:
     """``stepfunctions._SERVICE_DISPATCH``, and ``_invoke_resource_with_timeout`` for tasks that have one.
 
     ministack waits in a thread of a pool, which Python joins at its end: an emulator with a job that nobody ends would
@@ -26,25 +26,23 @@ def wait_for_jobs(batch: Batch) -> None:
     before = stepfunctions._invoke_resource_with_timeout
 
     def invoke(resource: str, given: Mapping[str, Any], timeout: float) -> Any:  # noqa: ANN401 - JSON
-        return (
-            _run(batch, resource, given, timeout) if resource.startswith(SUBMIT) else before(resource, given, timeout)
-        )
+        return _run(jobs, resource, given, timeout) if resource.startswith(SUBMIT) else before(resource, given, timeout)
 
     stepfunctions._invoke_resource_with_timeout = invoke
-    stepfunctions._SERVICE_DISPATCH[SUBMIT] = lambda resource, given: _run(batch, resource, given, None)
+    stepfunctions._SERVICE_DISPATCH[SUBMIT] = lambda resource, given: _run(jobs, resource, given, None)
 
 
-def _run(batch: Batch, resource: str, given: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
+def _run(jobs: Jobs, resource: str, given: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
     """Submit, and with ``.sync`` wait for the end; the answer is DescribeJobs' of the job, with capital letters."""
     try:
-        job = batch.submit_job(get_region(), _cased(given, str.lower))
+        job = jobs.submit(get_region(), _cased(given, str.lower))
     except AwsError as error:
         raise stepfunctions._ExecutionError(f"Batch.{error.code}", str(error)) from error
     if not resource.endswith(".sync"):
         return dict(_cased(job, str.upper))
     end = None if timeout is None else time.monotonic() + timeout
     while True:
-        found = batch.describe_jobs({"jobs": [job["jobId"]]})["jobs"]
+        found = jobs.describe({"jobs": [job["jobId"]]})["jobs"]
         seen: dict[str, Any] = _cased(found[0], str.upper) if found else {"JobId": job["jobId"], "Status": "FAILED"}
         if seen["Status"] == "SUCCEEDED":
             return seen

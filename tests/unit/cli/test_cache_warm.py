@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from cli.jobs.account import AwsError
+from fleet import naming
 from tests.support.cache_desk import LLAMA, MACHINE, OPTIONS, PLACES, CacheDesk
 from tests.support.jobs import job, refused
 
@@ -181,7 +182,9 @@ def test_a_job_file_that_does_not_is_one_line(
 
 
 def test_a_pool_has_no_queue_to_compile_in(desk: CacheDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PLACES, "/neuron-fleet/staging/compile-cache", PLACES["/neuron-fleet/prod/compile-cache"])
+    monkeypatch.setitem(
+        PLACES, naming.compile_cache_place_parameter("staging"), PLACES[naming.compile_cache_place_parameter("prod")]
+    )
     answer = desk.run("warm", "staging", "--fleet", "trn1-spot", *OPTIONS, *COMMAND)
 
     assert answer.exit_code == 1

@@ -147,10 +147,10 @@ def test_findings_are_lines_by_severity_and_the_last_line_counts_them(doctor: Do
     doctor.answers["ec2:DescribeSecurityGroups"] = refusal("UnauthorizedOperation", "ec2:DescribeSecurityGroups")
     doctor.answers["acm:DescribeCertificate"] = refusal("ResourceNotFoundException", "acm:DescribeCertificate")
     lines = doctor.run().stdout.splitlines()
-    assert [line.split(": ")[1] for line in lines[:-1]] == ["error", "warning", "note", "note"]
+    assert [line.split(": ")[1] for line in lines[:-1]] == ["error", "warning", "note", "note", "note"]
     path = "doctored: error: fleets[8].endpoint.certificate_arn: "
     assert lines[0] == f"{path}ACM has no certificate {CERTIFICATE}; request or import it [certificate-not-found]"
-    assert lines[-1].startswith("doctored: 1 error, 1 warning, 2 notes; checked: the file, credentials, stacks, zones")
+    assert lines[-1].startswith("doctored: 1 error, 1 warning, 3 notes; checked: the file, credentials, stacks, zones")
 
 
 def test_the_findings_have_the_shape_of_fleet_validate(doctor: Doctor) -> None:

@@ -21,7 +21,7 @@ def test_the_example_has_an_order_phases_and_questions() -> None:
 
     assert "| 1 | query-embeddings | start here | low | $14,000.00 | 35-45 % | 1-4 | $20,000.00 | 12 % |" in told
     assert "| 2 | assistant-fine-tuning | migrate | medium | $36,000.00 | 38-50 % | 5-10 | $30,000.00 | 7 % |" in told
-    assert "| 4 | ranking-with-own-kernels | defer | high | $21,000 | 40-55 % | - | - | - |" in told
+    assert "| 4 | ranking-with-own-kernels | defer | high | $21,000.00 | 40-55 % | - | - | - |" in told
     assert "### Phase 1: Proof of concept" in told
     assert "- **shapes**: its inputs have any length: each new shape compiles again; pad to a few buckets" in told
     assert "- [ ] **operators**: Does Neuron support every operator? (`operators.all_supported`: compile" in told

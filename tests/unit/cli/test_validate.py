@@ -27,7 +27,7 @@ def test_errors_warnings_and_notes_are_told_apart_and_errors_counted(tmp_path: P
     answer = validate(file, "--on", "2026-11-21")
     lines = [line.removeprefix(f"{file}: ") for line in answer.stdout.splitlines()]
     assert answer.exit_code == 1
-    assert [line.partition(":")[0] for line in lines] == ["warning", "error", "note", "note", "1 error"]
+    assert [line.partition(":")[0] for line in lines] == ["warning", "error", "note", "note", "note", "1 error"]
     assert lines[1] == "error: fleets[0].lnc: trn1.32xlarge cannot group cores so; allowed: 1 [lnc-unsupported]"
 
 

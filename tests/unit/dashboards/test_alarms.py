@@ -33,7 +33,10 @@ def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
     AlarmGroup(
         stack,
         "fleet",
-        specs=(*fleet_alarms(settings), *platform_alarms("prod", has_block_engine=True, forecast_percent=105)),
+        specs=(
+            *fleet_alarms(settings),
+            *platform_alarms("prod", has_block_engine=True, has_pools=True, forecast_percent=105),
+        ),
         topics=topics,
         past_the_pager=past,
         runbooks_url="docs/runbooks",
@@ -77,7 +80,8 @@ def test_silence_is_no_incident_until_what_speaks_is_deployed(alarms: dict[str, 
     warm_ups = {key: alarm["WarmUpConfiguration"] for key, alarm in alarms.items() if "WarmUpConfiguration" in alarm}
 
     half_an_hour = {"WarmUpPeriodDurationInMinutes": 30}
-    assert warm_ups == dict.fromkeys(("CapacityWatchSilent", "CapacityBlockEngineSilent", "LedgerSilent"), half_an_hour)
+    speakers = ("CapacityWatch", "CapacityBlockEngine", "PoolController", "Ledger")
+    assert warm_ups == dict.fromkeys((f"{each}Silent" for each in speakers), half_an_hour)
 
 
 def test_thresholds_come_from_the_environment_file() -> None:

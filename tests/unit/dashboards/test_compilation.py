@@ -74,4 +74,4 @@ def test_dollars_waited_are_node_minutes_in_state_compiling_at_the_nodes_price(
 
     dollars = shown(widgets["Nodes waited for compilers, dollars since the left edge"], published)
 
-    assert dollars == pytest.approx({0: 344 / 60, 60: 2 * 344 / 60, 180: 2 * 344 / 60 + 86 / 60})
+    assert dollars == pytest.approx({0: 344 / 60, 60: 2 * 344 / 60, 120: 2 * 344 / 60, 180: 2 * 344 / 60 + 86 / 60})

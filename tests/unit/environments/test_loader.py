@@ -25,7 +25,8 @@ def test_a_shipped_environment_is_right_and_only_its_quotas_are_noted(name: str)
     assert loader.load(name).name == name
     found = loader.diagnose(loader.FOLDER / f"{name}.yaml", now=datetime(2026, 11, 21, tzinfo=UTC))
     # Staging's pool is of a third quota, that of Spot.
-    assert [diagnostic.code for diagnostic in found] == ["quota-needed"] * (3 if name == "staging" else 2)
+    quotas = ["quota-needed"] * (3 if name == "staging" else 2)
+    assert [diagnostic.code for diagnostic in found] == [*quotas, "alarms-cost"]
 
 
 def test_production_is_what_it_says() -> None:

@@ -17,13 +17,26 @@ LEDGER = {"LedgerProblems", "LedgerSilent", "LedgerUnhandled"}
 WATCH = {"CapacityWatchProblems", "CapacityWatchSilent", "CapacityWatchUnhandled"}
 BUDGETS = {"BudgetForecast", "BudgetsUnhandled"}
 PRICES = {"PriceRefreshProblems", "PriceRefreshUnhandled"}
+ROLLOUT = {"RolloutUnhandled", "RolloutNotDone"}
 ENGINE = {"CapacityBlockEngineProblems", "CapacityBlockEngineSilent", "CapacityBlockEngineUnhandled"}
 
 POOLS = {"PoolControllerProblems", "PoolControllerSilent", "PoolControllerUnhandled"}
 
 
-def platform(*, has_block_engine: bool = True, forecast_percent: float | None = 105) -> Sequence[AlarmSpec]:
-    return platform_alarms("prod", has_block_engine=has_block_engine, forecast_percent=forecast_percent)
+def platform(
+    *,
+    has_block_engine: bool = True,
+    has_pools: bool = True,
+    has_endpoints: bool = True,
+    forecast_percent: float | None = 105,
+) -> Sequence[AlarmSpec]:
+    return platform_alarms(
+        "prod",
+        has_block_engine=has_block_engine,
+        has_pools=has_pools,
+        has_endpoints=has_endpoints,
+        forecast_percent=forecast_percent,
+    )
 
 
 def alarm(key: str) -> AlarmSpec:
@@ -32,9 +45,10 @@ def alarm(key: str) -> AlarmSpec:
 
 
 def test_the_engine_is_watched_where_there_is_one() -> None:
-    always = {"PagerUndelivered"} | WATCH | PRICES | LEDGER | BUDGETS
-    assert {spec.key for spec in platform(has_block_engine=False)} == always
-    assert {spec.key for spec in platform()} == always | ENGINE
+    always = {"PagerDelayed", "PagerUndelivered", "BudgetsUnhandled"} | WATCH | PRICES | LEDGER
+    bare = platform(has_block_engine=False, has_pools=False, has_endpoints=False, forecast_percent=None)
+    assert {spec.key for spec in bare} == always
+    assert {spec.key for spec in platform()} == always | ENGINE | POOLS | ROLLOUT | BUDGETS
 
 
 def test_the_pager_knows_every_platform_alarm_by_its_key() -> None:
@@ -86,7 +100,7 @@ def test_a_letter_that_lies_in_the_queue_stays_an_alarm_when_the_queue_is_report
 def test_undelivered_pages_page_and_go_past_the_pager_too() -> None:
     special = [spec.key for spec in platform() if spec.past_the_pager]
 
-    assert special == ["PagerUndelivered"]
+    assert special == ["PagerDelayed", "PagerUndelivered"]
     assert alarm("PagerUndelivered").severity is Severity.PAGE
 
 
@@ -118,18 +132,24 @@ def test_an_operations_metric_that_no_function_publishes_is_refused(
         MetricRef(operations_metrics.NAMESPACE, name, "Maximum", dimensions)
 
 
-def test_a_rollout_that_does_not_end_well_is_a_ticket_and_one_that_nobody_drives_a_page() -> None:
-    not_done = alarm("RolloutNotDone")
-
-    assert last_state(not_done, (1, {"RolloutsNotDone": 0})) is OK
-    assert last_state(not_done, (1, {"RolloutsNotDone": 1})) is ALARM
-    assert alarm("RolloutUnhandled").severity is Severity.PAGE
+def test_the_roll_up_is_silent_after_four_hours_and_not_between_two_runs() -> None:
+    spec = alarm("LedgerSilent")
+    assert last_state(spec, (1, {"LedgerProblems": 0}), (239, {})) is OK
+    assert last_state(spec, (1, {"LedgerProblems": 0}), (245, {})) is ALARM
 
 
 def test_three_hours_in_a_row_with_something_that_is_not_booked_are_a_ticket() -> None:
     spec = alarm("LedgerProblems")
     assert last_state(spec, *[(1, {"LedgerProblems": 1}), (59, {})] * 2) is OK
     assert last_state(spec, *[(1, {"LedgerProblems": 1}), (59, {})] * 2, (1, {"LedgerProblems": 1})) is ALARM
+
+
+def test_a_rollout_that_does_not_end_well_is_a_ticket_and_one_that_nobody_drives_a_page() -> None:
+    not_done = alarm("RolloutNotDone")
+
+    assert last_state(not_done, (1, {"RolloutsNotDone": 0})) is OK
+    assert last_state(not_done, (1, {"RolloutsNotDone": 1})) is ALARM
+    assert alarm("RolloutUnhandled").severity is Severity.PAGE
 
 
 def test_a_forecast_above_the_threshold_is_a_ticket_until_the_next_one_is_not() -> None:

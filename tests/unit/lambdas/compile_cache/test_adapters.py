@@ -62,7 +62,7 @@ def test_an_index_without_one_of_its_graphs_is_no_artifact(stubbed: Stubbed) -> 
     client, s3 = stubbed("s3")
     s3.add_response("get_object", body(Index(LLAMA, GRAPHS).encode()))
     s3.add_response("list_objects_v2", listing(index.graph_key(LLAMA, GRAPHS[0])))
-    assert f"1 of 2 graphs are gone, such as {GRAPHS[1]}" in Bucket(client, "b").missing(LLAMA)
+    assert f"1 of its 2 graphs are gone, such as {GRAPHS[1]}" in Bucket(client, "b").missing(LLAMA)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,7 @@ def test_an_index_without_one_of_its_graphs_is_no_artifact(stubbed: Stubbed) -> 
 def test_a_damaged_or_empty_index_is_no_artifact(stubbed: Stubbed, content: bytes, reason: str) -> None:
     client, s3 = stubbed("s3")
     s3.add_response("get_object", body(content))
+    s3.add_response("list_objects_v2", listing())
     assert reason in Bucket(client, "b").missing(LLAMA)
 
 
@@ -82,7 +83,7 @@ def test_what_is_not_there_is_missing_and_what_may_not_be_read_is_an_error(stubb
     s3.add_client_error("get_object", "NoSuchKey")
     s3.add_client_error("get_object", "AccessDenied")
     bucket = Bucket(client, "b")
-    assert "is not there" in bucket.missing(LLAMA)
+    assert "was never compiled" in bucket.missing(LLAMA)
     assert bucket.last_words(LLAMA, "j") == ""
     with pytest.raises(RequestError, match="there is no such object in b"):
         bucket.request("models/x.json")

@@ -74,5 +74,23 @@ def test_files_of_a_run_are_removed(ledger: LedgerWorld, monkeypatch: pytest.Mon
     assert not tmp_path.exists()
 
 
+def test_the_jobs_that_had_metrics_in_the_newest_hour_are_counted(
+    deployed: LedgerWorld, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployed.arrive("2026-11-20-07", *(node_event(jobs=[{"job": f"j{n}", "owner": "a", "cores": 8}]) for n in range(9)))
+    deployed.arrive(
+        "2026-11-20-08",
+        node_event(jobs=[{"job": "a", "owner": "o", "cores": 8}, {"job": "b", "owner": "o", "cores": 8}]),
+        node_event(jobs=[{"job": "a", "owner": "o", "cores": 8}]),
+    )
+
+    handler.lambda_handler({}, CONTEXT)
+    handler.lambda_handler({}, CONTEXT)
+
+    # The second run takes nothing in, and says nothing.
+    events = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [event["JobsWithMetrics"] for event in events if "JobsWithMetrics" in event] == [[2]]
+
+
 def test_a_bill_that_cannot_be_had_is_asked_for_until_that_is_a_ticket() -> None:
     assert len(handler.BILL_HOURS) == max(handler.BILL_HOURS) - min(handler.BILL_HOURS) + 1 == PROBLEM_HOURS
