@@ -22,9 +22,13 @@ JOB = Job("job-1", "llama", "research", registered=True)
 Table = Mapping[str, Any]
 
 
+# What a node says of its worst job takes more than a minute to know, and has tests of its own: fleet/job_progress.py.
+OF_THE_WORST_JOB = {"LowestJobCoreUtilization", "LowestJobTensorEngineUtilization", "NodesHung"}
+
+
 def assert_published(data: Iterable[Datum], expected: Table) -> None:
     """Exactly the metrics of ``expected``, with its figures; what is not in the table must be absent."""
-    found = figures(data)
+    found = {name: figure for name, figure in figures(data).items() if name not in OF_THE_WORST_JOB}
     assert set(found) == set(expected)
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=1e-9), name
