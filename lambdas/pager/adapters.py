@@ -1,12 +1,12 @@
-"""AWS as the pager sees it: events in the logs, the metric of waste, secrets, the table of incidents, mail, the queue.
+"""AWS as the pager sees it: events in the logs, the metric of waste, secrets, mail, the queue.
 
-boto3 and botocore stay in this file; their errors leave it as the pager's own.
+The table of incidents is in ``incident_table``. What botocore raises leaves both as the pager's own errors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Generic, TypeVar
+from datetime import UTC, datetime
+from typing import Final, Generic, TypeVar
 
 import boto3
 from botocore.config import Config
@@ -15,18 +15,12 @@ from pydantic import BaseModel, ValidationError
 
 from fleet import metrics
 from lambdas.pager.clients import MailClient, MetricsClient, QueueClient, SecretsClient, TableClient
-from lambdas.pager.errors import DeliveryError, EnrichmentError, IncidentStoreError, SecretError
-from lambdas.pager.incident import Transition, transition_of
-from lambdas.pager.model import AlarmChange, State
+from lambdas.pager.errors import DeliveryError, EnrichmentError, SecretError
 from lambdas.shared.log_query import LogQuery, LogQueryError, LogsClient, Ticker
 
 # A page must not wait for AWS: one retry, and a slow answer counts as none.
 CONFIG: Final = Config(connect_timeout=1, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2})
 POLL_SECONDS: Final = 0.2
-# Lambda repeats an SNS delivery for up to 23 days before it gives up.
-REMEMBER: Final = timedelta(days=24)
-# An item holds 400 KB; an alarm that changes so often has long been looked at.
-TRANSITIONS_KEPT: Final = 400
 # What a metric says is the last thing asked for, and the page goes out without it.
 METRICS_CONFIG: Final = Config(connect_timeout=0.5, read_timeout=1, retries={"total_max_attempts": 1})
 Event = TypeVar("Event", bound=BaseModel)
@@ -103,7 +97,7 @@ class EventQuery(Generic[Event]):
         except LogQueryError as error:
             raise EnrichmentError(str(error)) from error
         except (BotoCoreError, ClientError) as error:
-            raise EnrichmentError(f"the log query failed ({_reason(error)})") from error
+            raise EnrichmentError(f"the log query failed ({reason(error)})") from error
         return self._events(rows)
 
 
@@ -122,7 +116,7 @@ class Secrets:
         try:
             answer = self._client.get_secret_value(SecretId=name)
         except (BotoCoreError, ClientError) as error:
-            raise SecretError(f"secret {name} cannot be read ({_reason(error)})") from error
+            raise SecretError(f"secret {name} cannot be read ({reason(error)})") from error
         text = answer.get("SecretString", "")
         if not text:
             raise SecretError(f"secret {name} holds no text")
@@ -160,60 +154,6 @@ class WasteMetric:
         return {at.astimezone(UTC): value for at, value in zip(series["Timestamps"], series["Values"], strict=True)}
 
 
-class IncidentTable:
-    """Every alarm's transitions, in the table that also holds the idempotency records."""
-
-    def __init__(self, dynamodb: TableClient, table: str, now: Callable[[], float]) -> None:
-        self._client, self._table, self._now = dynamodb, table, now
-
-    def record(self, change: AlarmChange) -> frozenset[Transition]:
-        """Remember ``change``; everything that is known of its alarm then, ``change`` among it.
-
-        Raises:
-            IncidentStoreError: the table did not answer.
-        """
-        written = self._update(
-            change, "ADD #transitions :these SET #expiration = :until", [_text(transition_of(change))]
-        )
-        known = sorted(map(_transition, written["Attributes"]["transitions"]["SS"]))
-        if len(known) > TRANSITIONS_KEPT:
-            oldest = known[: -TRANSITIONS_KEPT // 2]
-            self._update(
-                change, "DELETE #transitions :these SET #expiration = :until", [_text(each) for each in oldest]
-            )
-        return frozenset(known)
-
-    def report(self, key: str, results: Mapping[str, str]) -> None:
-        """Keep, for whoever asked for a test, what became of it at each destination, for a day.
-
-        Raises:
-            IncidentStoreError: the table did not answer.
-        """
-        item = {
-            "id": {"S": key},
-            "results": {"M": {name: {"S": text} for name, text in results.items()}},
-            "expiration": {"N": str(int(self._now() + timedelta(days=1).total_seconds()))},
-        }
-        try:
-            self._client.put_item(TableName=self._table, Item=item)
-        except (BotoCoreError, ClientError) as error:
-            raise IncidentStoreError(f"table {self._table} cannot be written ({_reason(error)})") from error
-
-    def _update(self, change: AlarmChange, expression: str, transitions: list[str]) -> dict[str, Any]:
-        until = str(int(self._now() + REMEMBER.total_seconds()))
-        try:
-            return self._client.update_item(
-                TableName=self._table,
-                Key={"id": {"S": f"incident#{change.arn}"}},
-                UpdateExpression=expression,
-                ExpressionAttributeNames={"#transitions": "transitions", "#expiration": "expiration"},
-                ExpressionAttributeValues={":these": {"SS": transitions}, ":until": {"N": until}},
-                ReturnValues="ALL_NEW",
-            )
-        except (BotoCoreError, ClientError) as error:
-            raise IncidentStoreError(f"table {self._table} cannot be written ({_reason(error)})") from error
-
-
 class Mail:
     """E-mail, by way of the topic that its readers subscribed to."""
 
@@ -229,7 +169,7 @@ class Mail:
         try:
             self._client.publish(TopicArn=topic_arn, Subject=subject, Message=text)
         except (BotoCoreError, ClientError) as error:
-            raise DeliveryError(f"refused with {_reason(error)}") from error
+            raise DeliveryError(f"refused with {reason(error)}") from error
 
 
 class WaitingQueue:
@@ -246,15 +186,6 @@ class WaitingQueue:
             )
 
 
-def _text(transition: Transition) -> str:
-    return f"{transition.changed_at.astimezone(UTC).isoformat()}|{transition.state}|{transition.old_state}"
-
-
-def _transition(text: str) -> Transition:
-    changed_at, state, old_state = text.split("|")
-    return Transition(datetime.fromisoformat(changed_at), State(state), State(old_state))
-
-
 def _event(model: type[Event], row: Mapping[str, str]) -> Event | None:
     try:
         return model.model_validate_json(row.get("@message", ""))
@@ -262,7 +193,7 @@ def _event(model: type[Event], row: Mapping[str, str]) -> Event | None:
         return None
 
 
-def _reason(error: BotoCoreError | ClientError) -> str:
+def reason(error: BotoCoreError | ClientError) -> str:
     """The error's code or class, never its text: a text may repeat what was sent."""
     if isinstance(error, ClientError):
         return str(error.response.get("Error", {}).get("Code", "unknown"))

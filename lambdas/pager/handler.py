@@ -16,7 +16,6 @@ from fleet.operations_metrics import ENRICHMENT_FAILED, PAGES_FAILED, PAGES_SENT
 from lambdas.pager import arrivals, node_states, service, settings, testing
 from lambdas.pager.adapters import (
     EventQuery,
-    IncidentTable,
     Mail,
     Secrets,
     WaitingQueue,
@@ -34,6 +33,7 @@ from lambdas.pager.destinations.delivery import HttpPoster
 from lambdas.pager.destinations.sending import Senders
 from lambdas.pager.enrichment import Logs
 from lambdas.pager.errors import DeliveryError
+from lambdas.pager.incident_table import IncidentTable
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Notice, Severity, SnsEvent, SnsMessage
 from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World

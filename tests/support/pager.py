@@ -10,10 +10,11 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
 
 from lambdas.pager import node_states, service, settings
-from lambdas.pager.adapters import EventQuery, IncidentTable, Secrets, WasteMetric, events_of
+from lambdas.pager.adapters import EventQuery, Secrets, WasteMetric, events_of
 from lambdas.pager.destinations.sending import Senders, Sign
 from lambdas.pager.enrichment import Logs
 from lambdas.pager.errors import DeliveryError
+from lambdas.pager.incident_table import IncidentTable
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Severity
 from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World

@@ -8,18 +8,10 @@ import boto3
 import pytest
 from botocore.stub import ANY, Stubber
 
-from lambdas.pager.adapters import (
-    TRANSITIONS_KEPT,
-    EventQuery,
-    IncidentTable,
-    Mail,
-    Secrets,
-    WaitingQueue,
-    WasteMetric,
-    events_of,
-)
+from lambdas.pager.adapters import EventQuery, Mail, Secrets, WaitingQueue, WasteMetric, events_of
 from lambdas.pager.errors import DeliveryError, IncidentStoreError
 from lambdas.pager.incident import Transition, transition_of
+from lambdas.pager.incident_table import TRANSITIONS_KEPT, IncidentTable
 from lambdas.pager.model import AlarmChange, NodeEvent, State
 from tests.support.aws_fakes import FakeTicker
 from tests.support.pager import AT, alarm_change
