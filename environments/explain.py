@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from environments import budgets, maintenance, markets, model, paging, rollouts
+from environments import budgets, endpoints, maintenance, markets, model, monitoring, paging, rollouts
 from fleet.diagnostics import Diagnostic, refuse
 from fleet.fleet_spec import MarketKind, Purpose
 
@@ -22,16 +22,16 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "reservation": markets.Reservation,
     "capacity-block": markets.CapacityBlock,
     "alarms": model.FleetAlarms,
-    "endpoint": model.Endpoint,
-    "artifact": model.CompiledModel,
+    "endpoint": endpoints.Endpoint,
+    "artifact": endpoints.CompiledModel,
     "rollout": rollouts.Rollout,
     "gates": rollouts.RolloutGates,
     "paging": paging.Paging,
     "routes": paging.To,
     **paging.KINDS,
-    "monitoring": model.Monitoring,
+    "monitoring": monitoring.Monitoring,
     "budgets": budgets.Budgets,
-    "prometheus": model.Prometheus,
+    "prometheus": monitoring.Prometheus,
     "gate": model.Gate,
     "pool": model.Pool,
     "maintenance": maintenance.Window,

@@ -5,19 +5,20 @@ Rules that need the instance catalogue (does the type exist, does the region off
 """
 
 from datetime import date
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from environments.budgets import Budgets, Principal
+from environments.endpoints import Endpoint
 from environments.maintenance import Window
 from environments.markets import CapacityBlock, Market, Reservation
+from environments.monitoring import Monitoring
 from environments.paging import Paging
-from environments.rollouts import Rollout
+from environments.strict_model import StrictModel
 from fleet.budgets.budget import StopMode, may_be_stopped
 from fleet.fleet_spec import MarketKind, Purpose
-from fleet.serving.buckets import DEFAULT_LENGTHS
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
@@ -38,11 +39,7 @@ def _as_text(cidr: object) -> object:
 Cidr = Annotated[IPv4Network, BeforeValidator(_as_text)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Network(_Model):
+class Network(StrictModel):
     """The VPC. Zone names differ between accounts, zone ids do not: the file gives both."""
 
     cidr: Cidr
@@ -51,7 +48,7 @@ class Network(_Model):
     """At least one: nodes fetch packages of Amazon Linux, and the agent's own where its archive was not built."""
 
 
-class FleetAlarms(_Model):
+class FleetAlarms(StrictModel):
     """Thresholds that a fleet may set for itself; ``fleet.alarms`` says what each is for."""
 
     low_utilization_percent: Annotated[float, Field(gt=0, lt=100)] = 20.0
@@ -60,7 +57,7 @@ class FleetAlarms(_Model):
     hbm_percent: Annotated[float, Field(gt=0, le=100)] = 95.0
 
 
-class Gate(_Model):
+class Gate(StrictModel):
     """What a node must show before it is given a job, beyond the devices, memory and EFA of its type."""
 
     required: bool = True
@@ -71,7 +68,7 @@ class Gate(_Model):
     """Beginning of the Neuron tools' version. Default: any."""
 
 
-class NegotiatedRate(_Model):
+class NegotiatedRate(StrictModel):
     """What an hour of a node costs by a contract; it goes before every price list."""
 
     usd_per_hour: Annotated[float, Field(gt=0, le=10_000)]
@@ -81,7 +78,7 @@ class NegotiatedRate(_Model):
     """The day on which somebody last looked into the contract."""
 
 
-class _Fleet(_Model):
+class _Fleet(StrictModel):
     name: Name
     owner: str
     instance_type: str
@@ -118,7 +115,7 @@ class _Fleet(_Model):
     alarms: FleetAlarms = FleetAlarms()
 
 
-class Pool(_Model):
+class Pool(StrictModel):
     """How a fleet with ``engine: pool`` looks after its nodes and jobs."""
 
     drain_minutes: Annotated[int, Field(ge=1, le=60)] = 10
@@ -146,7 +143,7 @@ class TrainingFleet(_Fleet):
     """A job that runs longer is ended, unless its submission asks for less."""
     job_attempts: Annotated[int, Field(ge=1, le=100)] = 3
     """How often a job is started that its hosts failed; a job that fails by itself is not started again."""
-    shares: dict[str, Annotated[float, Field(ge=0.01, le=100)]] = {}
+    shares: dict[str, Annotated[float, Field(ge=0.01, le=100)]] = Field(default_factory=dict)
     """What an owner gets while others wait, in even shares: 2 is twice as much. Default: 1."""
     reads: Annotated[tuple[S3Place, ...], Field(max_length=10)] = ()
     """Where its jobs find data and models, ``s3://bucket/prefix``. Buckets with a key of their own need its policy."""
@@ -169,40 +166,6 @@ def pool_settings(fleet: TrainingFleet) -> Pool:
     return fleet.pool or Pool()
 
 
-class CompiledModel(_Model):
-    """Which compiled graphs an endpoint serves; with its SDK and buckets they are one artifact of the store."""
-
-    model: Annotated[str, Field(min_length=1, max_length=200)]
-    version: Annotated[str, Field(min_length=1, max_length=200)]
-
-
-class Endpoint(_Model):
-    """One HTTP service in front of an inference fleet; a task of it runs on every node."""
-
-    container_image: str
-    """With its digest, ``name@sha256:…`` or ``name:tag@sha256:…``, unless the environment has ``plain_http: true``."""
-    sequence_lengths: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, max_length=64)] = (
-        DEFAULT_LENGTHS
-    )
-    """Buckets in tokens: a request is padded to the next one, and refused beyond the last."""
-    batch_sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, max_length=64)] = (1,)
-    """Sequences that a graph takes at once; with the lengths they are the graphs that there must be."""
-    artifact: CompiledModel | None = None
-    """What was compiled for these buckets. A task fetches it, compares it, and compiles nothing: docs/serving.md."""
-    certificate_arn: str | None = None
-    """Without one the listener is plain HTTP, which only an environment with ``plain_http: true`` may have."""
-    port: Annotated[int, Field(ge=1, le=65535)] = 8000
-    health_path: str = "/healthz/ready"
-    """What the load balancer asks: 200 when the task should be given requests."""
-    liveness_path: str | None = "/healthz/live"
-    """What ECS asks inside the container: 200 unless it should be started again. Null: only whether it runs."""
-    loading_minutes: Annotated[int, Field(ge=1, le=38)] = 30
-    """Until the runtime's first answer; beyond it the task is started again. ECS itself gives it 40."""
-    devices_per_task: Annotated[int, Field(ge=1)] = 12
-    latency_p99_seconds: Annotated[float, Field(gt=0)] = 2.0
-    rollout: Rollout = Rollout()
-
-
 class InferenceFleet(_Fleet):
     """Nodes that serve one endpoint, over several availability zones."""
 
@@ -213,27 +176,7 @@ class InferenceFleet(_Fleet):
 Fleet = Annotated[TrainingFleet | InferenceFleet, Field(discriminator="purpose")]
 
 
-class Prometheus(_Model):
-    """Where every node serves ``/metrics``. Whoever reaches the address can read it: docs/prometheus.md."""
-
-    port: Annotated[int, Field(ge=1024, le=65535)]
-    address: IPv4Address = IPv4Address("127.0.0.1")
-    """The node's own loopback address, or 0.0.0.0 for scrapers elsewhere, which the security groups must let in."""
-
-
-class Monitoring(_Model):
-    """How the agents measure, and who is shown what besides CloudWatch's metrics and logs."""
-
-    period_seconds: Annotated[int, Field(ge=1, le=60)] = 5
-    log_retention_days: Literal[7, 14, 30, 90, 365] = 30
-    prometheus: Prometheus | None = None
-    otlp: bool = False
-    """Whether series by core go to CloudWatch's OTLP endpoint too, where they are billed by the byte."""
-    cloudwatch_usd_per_month: Annotated[float, Field(gt=0)] | None = None
-    """What CloudWatch may cost; synthesis warns when more is expected. Default: whatever it costs."""
-
-
-class Environment(_Model):
+class Environment(StrictModel):
     """One account and region, and all that is deployed there."""
 
     name: Name

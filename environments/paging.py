@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from environments.strict_model import StrictModel
 from fleet import paging
 from fleet.paging import Destination, Directory, Kind, Route
 
@@ -13,11 +14,7 @@ DestinationName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 SecretName = Annotated[str, Field(pattern=r"^[A-Za-z0-9/_+=.@-]+$", max_length=512)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PagerDuty(_Model):
+class PagerDuty(StrictModel):
     """One more service; its secret is as that of ``pagerduty_secret``."""
 
     kind: Literal["pagerduty"]
@@ -25,7 +22,7 @@ class PagerDuty(_Model):
     secret: SecretName
 
 
-class Slack(_Model):
+class Slack(StrictModel):
     """One more channel; its secret is as that of ``slack_secret``."""
 
     kind: Literal["slack"]
@@ -33,7 +30,7 @@ class Slack(_Model):
     secret: SecretName
 
 
-class Webhook(_Model):
+class Webhook(StrictModel):
     """A machine of one's own. The secret is JSON: ``{"url": "https://...", "key": "what the body is signed with"}``."""
 
     kind: Literal["webhook"]
@@ -41,7 +38,7 @@ class Webhook(_Model):
     secret: SecretName
 
 
-class Email(_Model):
+class Email(StrictModel):
     """People's mailboxes; each is asked by AWS to confirm once, and hears nothing before."""
 
     kind: Literal["email"]
@@ -52,7 +49,7 @@ class Email(_Model):
 AnyDestination = Annotated[PagerDuty | Slack | Webhook | Email, Field(discriminator="kind")]
 
 
-class To(_Model):
+class To(StrictModel):
     """Alarms of a severity, or of an owner's work, or both, go to these destinations; the first route that fits leads.
 
     An owner's work is known for what the pager could find out: a page without it goes where no owner is asked for.
@@ -63,7 +60,7 @@ class To(_Model):
     owner: Annotated[str, Field(min_length=1, max_length=128)] | None = None
 
 
-class Paging(_Model):
+class Paging(StrictModel):
     """Where pages go. Secrets by name only; the values live in Secrets Manager.
 
     The PagerDuty secret is JSON: ``{"routing_key": "...", "events_url": "..."}``, the URL for the EU service region.

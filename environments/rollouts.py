@@ -2,16 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
+from environments.strict_model import StrictModel
 from fleet.rollout.plan import DEFAULT_STEPS, Gates, Plan
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class RolloutGates(_Model):
+class RolloutGates(StrictModel):
     """What a new version must keep to; null: this is not judged. ``fleet.rollout.plan`` says what each is."""
 
     error_percent: Annotated[float, Field(gt=0, lt=100)] | None = 1.0
@@ -22,7 +19,7 @@ class RolloutGates(_Model):
     alarms: tuple[str, ...] = Gates().alarms
 
 
-class Rollout(_Model):
+class Rollout(StrictModel):
     """How a new version of an endpoint takes over: docs/rollout.md."""
 
     steps: Annotated[tuple[int, ...], Field(min_length=1, max_length=20)] = DEFAULT_STEPS

@@ -14,7 +14,8 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.markets import Spot
-from environments.model import Environment, Fleet, Monitoring, TrainingFleet, pool_settings
+from environments.model import Environment, Fleet, TrainingFleet, pool_settings
+from environments.monitoring import Monitoring
 from fleet import naming
 from fleet.capacity import InterfaceType, LaunchPlan
 from stacks.agent_archive import archive

@@ -7,7 +7,7 @@ import pytest
 
 from environments import loader
 from environments.loader import EnvironmentFileError
-from environments.model import Monitoring, Prometheus
+from environments.monitoring import Monitoring, Prometheus
 
 PROD = (loader.FOLDER / "prod.yaml").read_text(encoding="utf-8")
 

@@ -1,0 +1,28 @@
+"""What an environment file says of measuring: how often, for how long, and for whom besides CloudWatch."""
+
+from ipaddress import IPv4Address
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from environments.strict_model import StrictModel
+
+
+class Prometheus(StrictModel):
+    """Where every node serves ``/metrics``. Whoever reaches the address can read it: docs/prometheus.md."""
+
+    port: Annotated[int, Field(ge=1024, le=65535)]
+    address: IPv4Address = IPv4Address("127.0.0.1")
+    """The node's own loopback address, or 0.0.0.0 for scrapers elsewhere, which the security groups must let in."""
+
+
+class Monitoring(StrictModel):
+    """How the agents measure, and who is shown what besides CloudWatch's metrics and logs."""
+
+    period_seconds: Annotated[int, Field(ge=1, le=60)] = 5
+    log_retention_days: Literal[7, 14, 30, 90, 365] = 30
+    prometheus: Prometheus | None = None
+    otlp: bool = False
+    """Whether series by core go to CloudWatch's OTLP endpoint too, where they are billed by the byte."""
+    cloudwatch_usd_per_month: Annotated[float, Field(gt=0)] | None = None
+    """What CloudWatch may cost; synthesis warns when more is expected. Default: whatever it costs."""
