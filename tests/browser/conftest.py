@@ -33,8 +33,9 @@ def chromium() -> str:
     pytest.skip("no chromium on this machine (apt-get install chromium)")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser(chromium: str) -> Iterator[Browser]:
+    """Ends with this folder's tests: while Playwright lives, no other test of this thread can run an event loop."""
     expect.set_options(timeout=PATIENCE_MILLISECONDS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS, timeout=PATIENCE_MILLISECONDS)
