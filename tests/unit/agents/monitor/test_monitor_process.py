@@ -52,10 +52,12 @@ def test_the_settings_are_passed_and_the_environment_goes_through(
 
 
 def test_a_chatty_error_stream_does_not_block_it(tmp_path: Path) -> None:
-    _, events = started(tmp_path, "sys.stderr.write('noise\\n' * 50_000); print('done')")
+    process, events = started(tmp_path, "sys.stderr.write('noise\\n' * 50_000); print('done')")
 
     assert events.get(timeout=30) == MonitorLine(b"done\n")
     assert events.get(timeout=30) == MonitorExited(0)
+    # What it still has to say would be in the next test's log.
+    process.close()
 
 
 def test_stop_ends_it_gently_and_then_by_force(tmp_path: Path) -> None:
