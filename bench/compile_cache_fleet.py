@@ -42,11 +42,11 @@ def show(plan: Plan, outcome: Outcome) -> bool:
     print(f"  compilations: {outcome.compiled}, of which {lost} died with their process before they were shared,")
     print(f"  {outcome.overtaken} were overtaken on this busy machine, and {len(outcome.extra)} were extra (bar 0)")
     print(f"  corrupt graphs read: {outcome.corrupt} (bar 0), graphs missing in the end: {outcome.missing} (bar 0)")
-    print(f"  processes that never ended: {outcome.unfinished} (bar 0);", end=" ")
+    print(f"  processes that never ended or failed: {outcome.unfinished + outcome.failed} (bar 0);", end=" ")
     print(f"latest notice of a dead holder {outcome.longest_past_lease:.2f} s after its lease of {plan.terms.lease} s")
     for text in (*outcome.extra, *outcome.problems)[:20]:
         print(f"  {text}")
-    is_stuck = outcome.unfinished or outcome.longest_past_lease > plan.terms.lease
+    is_stuck = outcome.unfinished or outcome.failed or outcome.longest_past_lease > plan.terms.lease
     return not (outcome.extra or outcome.corrupt or outcome.missing or is_stuck)
 
 

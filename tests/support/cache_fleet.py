@@ -54,7 +54,7 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """Figures of a run.
+    """Figures of a run. ``unfinished`` processes had to be ended, ``failed`` ones ended with an exception.
 
     ``extra`` compilations had no right to be. ``overtaken`` holders were not killed and came back too late: the machine
     did not let them renew. ``longest_past_lease``: how much later than a dead holder's lease a waiter noticed, seconds.
@@ -69,6 +69,7 @@ class Outcome:
     missing: int = 0
     corrupt: int = 0
     unfinished: int = 0
+    failed: int = 0
     overtaken: int = 0
     longest_past_lease: float = 0.0
     takeovers: int = 0
@@ -146,6 +147,8 @@ def run(folder: Path, plan: Plan) -> Outcome:
             if process.exitcode == -signal.SIGKILL:
                 outcome.killed += 1
                 running[number] = (start(number, attempt + 1), attempt + 1)
+            elif process.exitcode:
+                outcome.failed += 1
     outcome.unfinished = len(running)
     for process, _ in running.values():
         process.kill()
