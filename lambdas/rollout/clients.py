@@ -81,6 +81,9 @@ class StatesClient(Protocol):
     def start_execution(self, **request: object) -> dict[str, Any]:
         """StartExecution."""
 
+    def describe_execution(self, **request: object) -> dict[str, Any]:
+        """DescribeExecution."""
+
 
 class TableClient(Protocol):
     """DynamoDB."""

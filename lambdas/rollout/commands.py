@@ -53,8 +53,11 @@ def run(command: Command, world: World, place: RolloutPlace, now: datetime) -> d
     """The answer: a report with its ``history``, or ``{"refused": why}``."""
     try:
         if command.action is Action.START:
-            return _told(world, place, _start(command, world, place, now), now)
-        return _told(world, place, _newest(command, world, place, now), now)
+            return _told(world, place, _start(command, world, place, now), True)
+        record = _newest(command, world, place, now)
+        # Who has changed it has seen to that; an execution that was started just now may not show yet.
+        is_driven = command.action is not Action.STATUS or record.is_settled or _is_driven(world, record, now)
+        return _told(world, place, record, is_driven)
     except RefusedError as error:
         return {"refused": str(error)}
     except ConflictError:
@@ -154,19 +157,26 @@ def _change(command: Command, world: World, record: Record, now: datetime) -> Re
     if command.rollout_id and command.rollout_id != rollout.rollout_id:
         raise RefusedError(f"the newest rollout is {rollout.rollout_id}, not {command.rollout_id}")
     change = {Action.PAUSE: rollouts.pause, Action.RESUME: rollouts.resume, Action.ABORT: rollouts.abort}
-    orphaned = rollout.is_over or not record.is_driven(now)
+    orphaned = rollout.is_over or not _is_driven(world, record, now)
     # It has ended, and whoever was to let the candidate's nodes go is gone.
     is_half_way = rollout.is_over and not record.is_applied
     changed = rollout if is_half_way else change[command.action](rollout, who, now)
     if orphaned:
         changed = replace(changed, fence=rollout.fence + 1)
-    record = world.store.write(replace(record, rollout=changed, is_applied=False, looked_at=now))
+    # A command is no look: only where an execution begins anew does the time to its next one.
+    looked_at = now if orphaned else record.looked_at
+    record = world.store.write(replace(record, rollout=changed, is_applied=False, looked_at=looked_at))
     if orphaned:
         world.executions.start(changed)
     return record
 
 
-def _told(world: World, place: RolloutPlace, record: Record, now: datetime) -> dict[str, Any]:
+def _is_driven(world: World, record: Record, now: datetime) -> bool:
+    """Whether an execution looks after it. Where one that runs is missed, another takes over, which hurts nobody."""
+    return record.is_looked_at(now) and world.executions.runs(record.rollout)
+
+
+def _told(world: World, place: RolloutPlace, record: Record, is_driven: bool) -> dict[str, Any]:
     rollout = record.rollout
     stable, candidate = world.balancer.weights(place)
     sides = [replace(world.services.of(s), healthy=world.balancer.healthy(s)) for s in (place.stable, place.candidate)]
@@ -174,7 +184,7 @@ def _told(world: World, place: RolloutPlace, record: Record, now: datetime) -> d
     return {
         **report(rollout, facts),
         "healthy": {"stable": sides[0].healthy, "candidate": sides[1].healthy},
-        "is_driven": rollout.is_over or record.is_driven(now),
+        "is_driven": is_driven,
         "started_at": rollout.started_at.isoformat(),
         "history": [{"at": event.at.isoformat(), "text": event.text} for event in rollout.history],
     }

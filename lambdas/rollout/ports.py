@@ -33,8 +33,8 @@ class Record:
     looked_at: datetime
     version: int = 0
 
-    def is_driven(self, now: datetime) -> bool:
-        """Whether an execution looks after it."""
+    def is_looked_at(self, now: datetime) -> bool:
+        """Whether the last look is no older than it may be."""
         return now - self.looked_at < timedelta(seconds=self.rollout.plan.look_seconds) + _LATE
 
     @property
@@ -144,6 +144,10 @@ class Executions(Protocol):
 
     def start(self, rollout: Rollout) -> None:
         """Drive ``rollout``; an execution for the same fence is started once."""
+        ...
+
+    def runs(self, rollout: Rollout) -> bool:
+        """Whether the execution for its fence does; one that was started this very moment may not show yet."""
         ...
 
 

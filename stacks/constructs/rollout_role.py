@@ -14,6 +14,7 @@ from fleet.compile_cache.artifact import ROOT
 
 _LISTS: Final = "these actions read lists or register a description, and cannot be limited to a resource"
 _STORE: Final = "the store's bucket is named by CloudFormation; only indexes of compiled graphs are read"
+_EXECUTIONS: Final = "executions of the one state machine have their names from rollouts"
 _GROUP: Final = "an Auto Scaling group gets its id and the end of its name when it is made; these are this stack's"
 
 
@@ -63,6 +64,9 @@ def allow_rollouts(
     # Without it S3 answers 403 for what is not there, which is not the same as "not compiled".
     _allow(role, "s3:ListBucket", on=[bucket])
     _allow(role, "states:StartExecution", on=[machine])
+    executions = f"{machine.replace(':stateMachine:', ':execution:')}:*"
+    _allow(role, "states:DescribeExecution", on=[executions])
+    _acknowledge(role, executions, _EXECUTIONS)
     _allow(
         role,
         "autoscaling:DescribeAutoScalingGroups",

@@ -75,6 +75,7 @@ def test_the_function_may_move_requests_of_its_endpoints_and_nothing_else() -> N
         (["s3:GetObject"], ["arn:aws:s3:::neuron-fleet-prod-artifacts-062e3657/neuron-artifacts/*/index.json"], None),
         (["s3:ListBucket"], ["arn:aws:s3:::neuron-fleet-prod-artifacts-062e3657"], None),
         (["states:StartExecution"], [f"arn:aws:states:{account}:stateMachine:neuron-fleet-prod-rollout"], None),
+        (["states:DescribeExecution"], [f"arn:aws:states:{account}:execution:neuron-fleet-prod-rollout:*"], None),
         (
             [
                 "autoscaling:DescribeAutoScalingGroups",

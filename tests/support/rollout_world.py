@@ -118,7 +118,7 @@ class Endpoint:
             nodes=ScalingGroup(Client(self)),
             measured=_Figures(self),
             artifacts=_Artifacts(self),
-            executions=StateMachine(Client(self), "arn:machine"),
+            executions=StateMachine(Client(self), "arn:aws:states:r:a:stateMachine:rollout"),
         )
 
     def advance(self, seconds: float) -> None:
@@ -240,6 +240,12 @@ class Endpoint:
             raise refused("ExecutionAlreadyExists", "StartExecution")
         self.executions[name] = json.loads(input)
         return {}
+
+    def describe_execution(self, executionArn: str) -> dict[str, Any]:  # noqa: N803
+        name = executionArn.removeprefix("arn:aws:states:r:a:execution:rollout:")
+        if name not in self.executions:
+            raise refused("ExecutionDoesNotExist", "DescribeExecution")
+        return {"status": "FAILED" if self.executions[name].get("stopped") else "RUNNING"}
 
 
 def refused(code: str, call: str) -> ClientError:

@@ -25,10 +25,24 @@ class StateMachine:
         try:
             self._states.start_execution(
                 stateMachineArn=self._arn,
-                name=f"{rollout.fleet}-{rollout.rollout_id}-{rollout.fence}"[:80],
+                name=_name(rollout),
                 input=json.dumps(event),
             )
         except ClientError as error:
             # By its name it runs, or has run: once is what was asked for.
             if error.response.get("Error", {}).get("Code") != "ExecutionAlreadyExists":
                 raise
+
+    def runs(self, rollout: Rollout) -> bool:
+        """Whether the execution for its fence does; one that was started this very moment may not show yet."""
+        arn = f"{self._arn.replace(':stateMachine:', ':execution:')}:{_name(rollout)}"
+        try:
+            return bool(self._states.describe_execution(executionArn=arn)["status"] == "RUNNING")
+        except ClientError as error:
+            if error.response.get("Error", {}).get("Code") != "ExecutionDoesNotExist":
+                raise
+            return False
+
+
+def _name(rollout: Rollout) -> str:
+    return f"{rollout.fleet}-{rollout.rollout_id}-{rollout.fence}"[:80]

@@ -1,6 +1,5 @@
 """What people may ask for, what is refused, and what becomes of a command that is given twice or comes too late."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -126,23 +125,6 @@ def test_going_back_does_not_wait_for_anything_else_that_aws_refuses() -> None:
     with pytest.raises(ClientError):
         look(endpoint)
     assert endpoint.shares == (100, 0)
-
-
-def test_a_rollout_that_nobody_drives_gets_a_new_execution_and_the_old_one_is_out_of_office() -> None:
-    endpoint = Endpoint()
-    to_baking(endpoint)
-    assert ask(endpoint, Action.STATUS)["is_driven"]
-    ask(endpoint, Action.PAUSE)
-    assert list(endpoint.executions) == ["chat-one-1"]
-
-    endpoint.now += timedelta(minutes=6)
-    assert not ask(endpoint, Action.STATUS)["is_driven"]
-    ask(endpoint, Action.RESUME)
-    assert list(endpoint.executions) == ["chat-one-1", "chat-one-2"]
-    before = endpoint.calls["modify_rule"]
-    assert look(endpoint)["outcome"] == "superseded"
-    assert endpoint.calls["modify_rule"] == before
-    assert look(endpoint, fence=2)["rollout_id"] == "one"
 
 
 def test_an_event_that_is_no_command_is_refused_with_the_field() -> None:

@@ -88,7 +88,7 @@ class Schedule:
             assert "refused" in answer
             self.refused_starts += 1
         elif action is not None:
-            self._ask(action)
+            self._command(action)
         if self.chance.random() < 0.01:
             # An execution that nobody has told that it is over: it was stopped, and looks once more.
             stale = self._tried(lambda: service.look(self.world, PLACE, "first", 0, self.endpoint.now), 1)
@@ -108,11 +108,12 @@ class Schedule:
 
     def _drive(self) -> dict[str, Any] | None:
         """What the newest execution that lives does in its turn."""
-        living = [each for each in self.endpoint.executions.values() if not each.get("stopped")]
+        living = self._living()
         if not living:
-            self.endpoint.advance(600)
+            # Somebody is called, and comes sooner or later.
+            self.endpoint.advance(self.chance.choice([0, 30, 600]))
             if not self._has_ended():
-                self._ask(Action.RESUME)
+                self._command(Action.ABORT if self.chance.random() < 0.02 else Action.RESUME)
                 return None
             # The last look did it all, and its answer was lost.
             told = self._ask(Action.STATUS)
@@ -122,6 +123,15 @@ class Schedule:
         # It has failed, or knows that it is out of office.
         execution["stopped"] = found is None or found["outcome"] == "superseded"
         return found
+
+    def _living(self) -> list[dict[str, Any]]:
+        return [each for each in self.endpoint.executions.values() if not each.get("stopped")]
+
+    def _command(self, action: Action) -> None:
+        answer = self._ask(action)
+        if action is not Action.STATUS and "refused" not in answer:
+            # What was taken is carried out, however short a time ago the last execution was lost.
+            assert self._living()
 
     def _one_look(self, execution: dict[str, Any]) -> Any:
         def one() -> dict[str, Any]:

@@ -5,16 +5,23 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from fleet.rollout.facts import Minute, Side
+from fleet.rollout.record import Rollout
 from lambdas.rollout.sides.artifacts import ArtifactStore
 from lambdas.rollout.sides.balancer import Listener, WeightsError
+from lambdas.rollout.sides.executions import StateMachine
 from lambdas.rollout.sides.measured import CloudWatchFigures
 from lambdas.rollout.sides.nodes import ScalingGroup
 from lambdas.rollout.sides.services import EcsServices
 from tests.support.rollout_world import NEW, OLD, PLACE, Client, Endpoint, refused
 
 AT = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+ROLLOUT = Rollout(
+    rollout_id="one", fleet="chat", plan=PLACE.plan, old_version=OLD, new_version=NEW, nodes=4, started_at=AT, since=AT,
+    fence=3,
+)  # fmt: skip
 NEXT = AT + timedelta(minutes=1)
 
 
@@ -125,6 +132,36 @@ def test_another_image_is_registered_in_the_serving_container_only() -> None:
     assert endpoint.registered["family"] == "neuron-fleet-prod-chat-by-image"
 
 
+@pytest.mark.parametrize(("status", "runs"), [("RUNNING", True), ("FAILED", False), ("TIMED_OUT", False)])
+def test_an_execution_runs_as_long_as_step_functions_says_so(status: str, runs: bool) -> None:
+    states = Executions(status)
+
+    assert StateMachine(states, "arn:aws:states:r:a:stateMachine:m").runs(ROLLOUT) is runs
+    assert states.asked == {"executionArn": "arn:aws:states:r:a:execution:m:chat-one-3"}
+
+
+def test_an_execution_that_never_began_does_not_run_and_one_that_cannot_be_seen_is_no_answer() -> None:
+    assert not StateMachine(Executions(refused("ExecutionDoesNotExist", "")), "arn").runs(ROLLOUT)
+    with pytest.raises(ClientError, match="AccessDenied"):
+        StateMachine(Executions(refused("AccessDenied", "")), "arn").runs(ROLLOUT)
+
+
+class Executions:
+    """Answers one status, or an error."""
+
+    def __init__(self, status: str | Exception) -> None:
+        self.status, self.asked = status, dict[str, Any]()
+
+    def describe_execution(self, **request: object) -> dict[str, Any]:
+        self.asked = request
+        if isinstance(self.status, Exception):
+            raise self.status
+        return {"status": self.status}
+
+    def start_execution(self, **_: object) -> dict[str, Any]:
+        raise AssertionError
+
+
 def test_nodes_are_asked_for_once_and_a_failed_launch_is_quoted() -> None:
     endpoint = Endpoint()
     group = ScalingGroup(Client(endpoint))
@@ -174,5 +211,5 @@ def test_an_artifact_is_whole_when_its_index_is_there() -> None:
     nowhere = Store(None)
     assert ArtifactStore(nowhere, nowhere, "/p").has("a") is None
     denied = Store(json.dumps({"bucket": "b"}), refused("403", "HeadObject"))
-    with pytest.raises(type(refused("403", "")), match="403"):
+    with pytest.raises(ClientError, match="403"):
         ArtifactStore(denied, denied, "/p").has("a")
