@@ -62,9 +62,11 @@ def _preparing(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
         breached = _if_breached(rollout, facts, now)
         if breached is not None:
             return breached
-    if _runs(side, rollout.new_version, needed):
+    if side.runs(rollout.new_version, needed):
         if _is_paused(rollout):
             return _paused(rollout, now)
+        if rollout.not_before is not None and now < rollout.not_before:
+            return rollout.wait(f"until {rollout.not_before:%H:%M} UTC answers may be those of the rollout before")
         said = f"healthy targets: {side.healthy}; {rollout.percent} % of the requests go to the candidate"
         return rollout.enter(Phase.BAKING, now, said)
     lacks = f"{side.healthy} of {needed} targets of the candidate are healthy"
@@ -112,7 +114,7 @@ def _if_breached(rollout: Rollout, facts: Facts, now: datetime) -> Rollout | Non
 
 
 def _promoting(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
-    if _runs(facts.stable, rollout.new_version, _enough(rollout)):
+    if facts.stable.runs(rollout.new_version, _enough(rollout)):
         if _foreign_weights(rollout, facts):
             return rollout.wait(_foreign_weights(rollout, facts))
         said = f"{facts.stable.healthy} targets of the stable side run the new version; all requests go back to it"
@@ -121,7 +123,7 @@ def _promoting(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
 
 
 def _restoring(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
-    if _runs(facts.stable, rollout.old_version, _enough(rollout)):
+    if facts.stable.runs(rollout.old_version, _enough(rollout)):
         said = "the stable side runs the old version again; all requests go back to it"
         return rollout.enter(Phase.ROLLING_BACK, now, said)
     return _or_hold(rollout, facts, now, "the stable side could not be brought back to the old version")
@@ -157,10 +159,6 @@ def _to_the_end(rollout: Rollout, facts: Facts, now: datetime, version: str, out
         return rollout.wait("the candidate answers what it was asked before")
     ended = rollout.enter(Phase.ENDED, now, f"{outcome}: all requests go to {short(version)} on the stable side")
     return replace(ended, outcome=outcome)
-
-
-def _runs(side: Side, version: str, targets: int) -> bool:
-    return side.versions == {version} and side.is_settled and side.healthy >= targets
 
 
 def _enough(rollout: Rollout) -> int:

@@ -32,6 +32,10 @@ class Side:
     usd_per_million_tokens: float | None = None
     no_nodes: str = ""
 
+    def runs(self, version: str, targets: int) -> bool:
+        """Whether it runs ``version`` and nothing else, with so many healthy targets."""
+        return self.versions == {version} and self.is_settled and self.healthy >= targets
+
     @property
     def requests(self) -> int:
         """Answered since the bake began."""

@@ -1,7 +1,7 @@
 """Where a rollout stands: the one record of it, and what has to be true in AWS while it stands there."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -65,6 +65,8 @@ class Rollout:
     started_at: datetime
     started_by: str = ""
     artifact: str = ""
+    not_before: datetime | None = None
+    """The first minute that holds no answer of the rollout before: no request goes to the candidate sooner."""
     phase: Phase = Phase.ARTIFACT
     step: int = 0
     since: datetime
@@ -128,6 +130,15 @@ def begin(rollout: Rollout) -> Rollout:
     text = f"rollout of {short(rollout.new_version)} in place of {short(rollout.old_version)}"
     by = f", asked for by {rollout.started_by}" if rollout.started_by else ""
     return rollout.enter(Phase.ARTIFACT, rollout.started_at, text + by)
+
+
+def next_minute(ended: Rollout) -> datetime:
+    """The first whole minute after ``ended`` has given its last answer.
+
+    CloudWatch counts a target group's answers by the minute, and does not say whose version gave them: only from a
+    minute that ``ended`` did not live in is everything the next rollout's.
+    """
+    return ended.since.replace(second=0, microsecond=0) + timedelta(minutes=1)
 
 
 def short(version: str) -> str:

@@ -15,7 +15,7 @@ from fleet import rollout as rollouts
 from fleet.rollout.commands import RefusedError
 from fleet.rollout.facts import Facts
 from fleet.rollout.place import RolloutPlace
-from fleet.rollout.record import Outcome, Rollout, begin
+from fleet.rollout.record import Outcome, Rollout, begin, next_minute
 from fleet.rollout.report import report
 from lambdas.rollout.ports import ConflictError, Record, World
 
@@ -106,6 +106,7 @@ def _start(command: Command, world: World, place: RolloutPlace, now: datetime) -
             started_at=now,
             started_by=command.who,
             artifact=command.artifact,
+            not_before=next_minute(before.rollout) if before else None,
             since=now,
             fence=before.rollout.fence + 1 if before else 1,
         )

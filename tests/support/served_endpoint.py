@@ -146,10 +146,15 @@ class Proxy:
         self._weights = (100, 0)
         self._targets: dict[str, list[Address]] = {"stable": [], "candidate": []}
         self._turn = Counter[str]()
-        self._measured: dict[str, list[tuple[int, float]]] = {"stable": [], "candidate": []}
+        self._measured: dict[str, list[tuple[float, int, float]]] = {"stable": [], "candidate": []}
         self.counted = Counted()
         self._has_served = False
         self.look()
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether all nodes of the stable side are targets."""
+        return len(self._targets["stable"]) == STABLE_NODES
 
     def look(self) -> None:
         """Read weights and targets."""
@@ -181,19 +186,21 @@ class Proxy:
             self.counted.lost.append(f"{name}: {error!r}")
             return
         self.counted.answers[version, status] += 1
-        self._measured[name].append((status, seconds))
+        self._measured[name].append((time.time(), status, seconds))
 
     def publish(self) -> None:
         """What CloudWatch is told of the requests since the last time."""
-        self._has_served = self._has_served or len(self._targets["stable"]) == STABLE_NODES
+        self._has_served = self._has_served or self.has_targets
         if not self._has_served:
             # The minute in which it comes up is none without a healthy target, for the alarm that looks at that.
             return
         datums: list[dict[str, Any]] = []
         for name, side in self._sides():
             found, self._measured[name] = self._measured[name], []
-            errors = sum(status >= 500 for status, _ in found)
-            times = Counter(seconds for _, seconds in found)
+            # An answer counts in the minute in which it was given, and not in that in which it is told of.
+            at = found[0][0] if found else time.time()
+            errors = sum(status >= 500 for _, status, _ in found)
+            times = Counter(seconds for _, _, seconds in found)
             for metric, values, counts, unit in (
                 (load_balancer.HEALTHY_HOST_COUNT, [float(len(self._targets[name]))], [1], "Count"),
                 (load_balancer.REQUEST_COUNT, [1.0], [len(found)], "Count"),
@@ -203,7 +210,7 @@ class Proxy:
                 if any(counts):
                     dimensions = dict(side.names.dimensions(metric))
                     datums.append(
-                        {"name": metric, "timestamp": time.time(), "dimensions": dimensions, "unit": unit,
+                        {"name": metric, "timestamp": at, "dimensions": dimensions, "unit": unit,
                          "values": values, "counts": counts}
                     )  # fmt: skip
         self._control.put_service_metrics(self._region, load_balancer.NAMESPACE, datums)

@@ -20,6 +20,7 @@ from fleet.rollout import (
     resume,
     wanted,
 )
+from fleet.rollout.record import next_minute
 from fleet.rollout.report import look_again
 from tests.support.rollout_world import NEW, OLD, START
 from tests.unit.fleet.rollout.test_gates import facts, minutes, rollout
@@ -71,6 +72,17 @@ def test_what_is_never_healthy_gets_no_request() -> None:
     assert after.phase is Phase.ROLLING_BACK
     assert "0 of 1 targets" in after.reason
     assert "no Spot capacity" in after.reason
+
+
+def test_no_request_goes_to_the_candidate_in_a_minute_with_answers_of_the_rollout_before() -> None:
+    before = rollout(phase=Phase.ENDED, since=START + timedelta(seconds=10))
+    one = rollout(phase=Phase.PREPARING, not_before=next_minute(before))
+
+    early = decide(one, at(one), START + timedelta(seconds=59))
+    assert (early.phase, early.note) == (Phase.PREPARING, "until 09:01 UTC answers may be those of the rollout before")
+    assert decide(one, at(one), START + timedelta(seconds=60)).phase is Phase.BAKING
+    # What has ended as a minute begins may have answered in it.
+    assert next_minute(replace(before, since=START)) == START + timedelta(minutes=1)
 
 
 def test_nobody_goes_back_to_a_side_without_a_healthy_target() -> None:
