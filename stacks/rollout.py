@@ -30,6 +30,7 @@ from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.python_function import PythonFunction
 from stacks.constructs.rollout_machine import LOOK_SECONDS, RolloutMachine
 from stacks.constructs.rollout_role import EndpointParts, allow_rollouts
+from stacks.constructs.serving import artifact_of
 from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
 
@@ -132,6 +133,7 @@ class RolloutStack(Stack):
 
     def _place(self, fleet: InferenceFleet) -> None:
         environment, inference, candidate = self._environment, self._inference, self.candidates[fleet.name]
+        artifact = artifact_of(fleet)
         stable = _side(
             naming.cluster_name(environment.name, fleet.name),
             inference.services[fleet.name],
@@ -157,6 +159,7 @@ class RolloutStack(Stack):
             "container": CONTAINER,
             "version_parameter": naming.served_version_parameter(environment.name, fleet.name),
             "plan": fleet.endpoint.rollout.model_dump(mode="json"),
+            "artifact": artifact.prefix if artifact else "",
         }
         ssm.StringParameter(
             self,

@@ -29,7 +29,7 @@ def start(
     environment: Name,
     fleet: FleetName,
     image: Annotated[str, typer.Option(help="By its digest. Default: what was deployed last.")] = "",
-    artifact: Annotated[str, typer.Option(help="Folder of its compiled graphs, neuron-artifacts/MODEL/HASH.")] = "",
+    artifact: Annotated[str, typer.Option(help="Folder of its compiled graphs. Default: what the file declares.")] = "",
     follow: Follow = False,
     as_json: AsJson = False,
 ) -> None:

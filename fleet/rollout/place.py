@@ -24,6 +24,7 @@ class RolloutPlace:
 
     ``family`` is that of the task definitions that deployments register; ``container`` the container in them that
     serves; ``version_parameter`` the SSM parameter from which a deployment reads what the stable side runs.
+    ``artifact`` is the folder of the compiled graphs that the endpoint declares; empty where it declares none.
     """
 
     environment: str
@@ -36,3 +37,4 @@ class RolloutPlace:
     container: str
     version_parameter: str
     plan: Plan
+    artifact: str = ""

@@ -45,7 +45,7 @@ class Command(BaseModel):
     image: str = ""
     """By its digest. Default: what was deployed last."""
     artifact: str = ""
-    """Folder of its compiled graphs in the store, ``neuron-artifacts/<model>/<hash>``."""
+    """Folder of its compiled graphs in the store, ``neuron-artifacts/<model>/<hash>``. Default: what is declared."""
     who: Annotated[str, Field(max_length=200)] = ""
 
 
@@ -105,7 +105,7 @@ def _start(command: Command, world: World, place: RolloutPlace, now: datetime) -
             nodes=nodes,
             started_at=now,
             started_by=command.who,
-            artifact=command.artifact,
+            artifact=command.artifact or place.artifact,
             not_before=next_minute(before.rollout) if before else None,
             since=now,
             fence=before.rollout.fence + 1 if before else 1,

@@ -13,6 +13,7 @@ from environments.model import Environment
 from fleet import naming
 from fleet.rollout.place import RolloutPlace
 from stacks.constructs.rollout_machine import definition
+from stacks.constructs.serving import artifact_of
 from stacks.rollout import FUNCTION
 from tests.support.templates import platform, templates
 from tests.support.watching import flatten
@@ -108,6 +109,9 @@ def test_where_each_endpoint_is_served_can_be_read(environment: str) -> None:
     assert (place.fleet, place.nodes, place.plan) == (fleet.name, fleet.nodes, fleet.endpoint.rollout.plan())
     assert place.stable.target_group != place.candidate.target_group
     assert place.version_parameter == naming.served_version_parameter(environment, fleet.name)
+    declared = artifact_of(fleet)
+    assert place.artifact == (declared.prefix if declared else "")
+    assert bool(place.artifact) == (environment != "local")
     assert len(found["Value"]) < 4096
 
 

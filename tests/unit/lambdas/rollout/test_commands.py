@@ -1,5 +1,6 @@
 """What people may ask for, what is refused, and what becomes of a command that is given twice or comes too late."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -125,6 +126,17 @@ def test_going_back_does_not_wait_for_anything_else_that_aws_refuses() -> None:
     with pytest.raises(ClientError):
         look(endpoint)
     assert endpoint.shares == (100, 0)
+
+
+def test_what_is_declared_is_waited_for_unless_another_artifact_is_named() -> None:
+    declares = replace(PLACE, artifact="neuron-artifacts/chat/1f")
+    for named, meant in (("", "neuron-artifacts/chat/1f"), ("neuron-artifacts/chat/2e", "neuron-artifacts/chat/2e")):
+        endpoint = Endpoint()
+        command = Command(action=Action.START, fleet="chat", rollout_id="one", artifact=named)
+        commands.run(command, endpoint.world(), declares, endpoint.now)
+        assert look(endpoint)["waits_for"] == f"compiled graphs {meant} are not in the store"
+        endpoint.artifacts = {meant}
+        assert look(endpoint)["phase"] == Phase.PREPARING
 
 
 def test_an_event_that_is_no_command_is_refused_with_the_field() -> None:
