@@ -2,16 +2,30 @@
 
 from typing import Final, NoReturn
 
+import msgspec
 import typer
 from rich.console import Console
 
-CONSOLE: Final = Console(highlight=False)
-_ERRORS: Final = Console(stderr=True, highlight=False, soft_wrap=True)
+# Words of AWS, of compilers and of people's files are told as they stand: brackets in them are no markup.
+CONSOLE: Final = Console(highlight=False, markup=False)
+# For the platform's own words, which have colors.
+COLORED: Final = Console(highlight=False)
+_ERRORS: Final = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+
+
+def say(line: str) -> None:
+    """One line on standard output, however long."""
+    CONSOLE.print(line, soft_wrap=True)
+
+
+def print_json(content: object) -> None:
+    """Print ``content``, indented."""
+    typer.echo(msgspec.json.format(msgspec.json.encode(content)).decode())
 
 
 def complain(message: object) -> None:
     """One line on standard error."""
-    _ERRORS.print(str(message), style="red", markup=False)
+    _ERRORS.print(str(message), style="red")
 
 
 def refuse(message: object) -> NoReturn:

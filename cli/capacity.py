@@ -5,12 +5,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 
-import msgspec
 import typer
 from rich.table import Table
 
 from cli import block_engine
-from cli.answers import CONSOLE, refuse
+from cli.answers import CONSOLE, print_json, refuse
 from cli.plan.figures import today
 from environments import loader
 from environments.model import Environment, TrainingFleet
@@ -46,7 +45,7 @@ def search(
         refuse(error)
     offers = [offer for offer in found if offer.availability_zone == of.availability_zone]
     if as_json:
-        _print_json([{**asdict(each), "usd_per_core_hour": each.usd_per_core_hour} for each in offers])
+        print_json([{**asdict(each), "usd_per_core_hour": each.usd_per_core_hour} for each in offers])
         return
     if not offers:
         refuse(f"EC2 offers nothing like that in {of.availability_zone} ({len(found)} offers in other zones)")
@@ -154,7 +153,7 @@ def _ask(
 
 def _show(requests: list[Any], as_json: bool) -> None:
     if as_json:
-        _print_json(requests)
+        print_json(requests)
         return
     columns = ("request", "fleet", "status", "block", "start", "end", "Capacity Block fee", "asked by", "approved by")
     table = Table(*columns, "why")
@@ -176,7 +175,3 @@ def _offers(offers: list[Offering]) -> Table:
         money = (f"${amount(each.fee_usd)}", amount(each.usd_per_instance_hour), f"{each.usd_per_core_hour:.4f}")
         table.add_row(each.offering_id, str(each.instances), each.availability_zone, *times, *money)
     return table
-
-
-def _print_json(content: object) -> None:
-    typer.echo(msgspec.json.format(msgspec.json.encode(content)).decode())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import CONSOLE, refuse, say
 from environments import loader
 from environments.model import Environment
 from local.platform_state import running
@@ -76,7 +76,7 @@ def png(
         cloud = _cloud(named, endpoint_url, profile, region)
         with over(named, cloud, 0) as url:
             for path in pictures(url, dashboard_rows(cloud, named.name), out, THEMES if theme == "both" else [theme]):
-                CONSOLE.print(str(path), soft_wrap=True)
+                say(str(path))
 
 
 def _cloud(environment: Environment, endpoint_url: str | None, profile: str | None, region: str | None) -> "Cloud":

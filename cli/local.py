@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import COLORED, refuse
 from cli.jobs.submit import submit
 from local import platform_state
 from local.demo import run as local_demo
@@ -31,7 +31,7 @@ def demo(
 ) -> None:
     """Deploy everything to an embedded AWS and let a three-hour incident happen."""
     with _failures_in_one_line():
-        code = local_demo.run(local_demo.DemoOptions(once, port, page_port, scenario), CONSOLE)
+        code = local_demo.run(local_demo.DemoOptions(once, port, page_port, scenario), COLORED)
     raise typer.Exit(code)
 
 
@@ -39,7 +39,7 @@ def demo(
 def training(port: Port = None) -> None:
     """Deploy everything to an embedded AWS and run the example job there: nodes boot, fail, go; it resumes and ends."""
     with _failures_in_one_line():
-        code = local_training.run(lambda file: submit(file, yes=True), CONSOLE, port)
+        code = local_training.run(lambda file: submit(file, yes=True), COLORED, port)
     raise typer.Exit(code)
 
 
@@ -47,14 +47,14 @@ def training(port: Port = None) -> None:
 def up(port: Port = None) -> None:
     """Start the embedded AWS, deploy environment `local` to it, and leave it running."""
     with _failures_in_one_line():
-        platform_state.up(port, CONSOLE)
+        platform_state.up(port, COLORED)
 
 
 @app.command()
 def down() -> None:
     """End the embedded AWS that `fleet local up` left running."""
     ended = platform_state.down()
-    CONSOLE.print(f"ended {ended.endpoint_url}" if ended else "nothing was running")
+    COLORED.print(f"ended {ended.endpoint_url}" if ended else "nothing was running")
 
 
 @app.command()
@@ -63,7 +63,7 @@ def status() -> None:
     state = platform_state.running()
     if state is None:
         refuse("no embedded AWS runs here: start one with `fleet local up`")
-    CONSOLE.print(f"{state.endpoint_url} (process {state.pid}, {state.resources()} resources)")
+    COLORED.print(f"{state.endpoint_url} (process {state.pid}, {state.resources()} resources)")
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def _failures_in_one_line() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        CONSOLE.print("\nstopped; everything that was started has been ended")
+        COLORED.print("\nstopped; everything that was started has been ended")
         raise typer.Exit(130) from None
     except EXPECTED as error:
         refuse(explain(error))

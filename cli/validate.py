@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
-from cli.answers import CONSOLE
+from cli.answers import print_json, say
 from environments import loader
 from fleet.diagnostics import Diagnostic, Severity
 
@@ -23,7 +22,7 @@ def validate(
     """Check an environment file: errors, warnings, notes. Exit code 1 when it holds an error."""
     diagnostics = loader.diagnose(file, now=_moment(on))
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(diagnostics)).decode())
+        print_json(diagnostics)
     else:
         _print(file, diagnostics)
     if any(diagnostic.is_error for diagnostic in diagnostics):
@@ -36,9 +35,9 @@ def _moment(day: datetime | None) -> datetime:
 
 def _print(file: Path, diagnostics: list[Diagnostic]) -> None:
     for diagnostic in diagnostics:
-        CONSOLE.print(f"{file}: {diagnostic.severity}: {diagnostic} [{diagnostic.code}]", markup=False, soft_wrap=True)
+        say(f"{file}: {diagnostic.severity}: {diagnostic} [{diagnostic.code}]")
     found = Counter(diagnostic.severity for diagnostic in diagnostics)
     if errors := found[Severity.ERROR]:
-        CONSOLE.print(f"{file}: {errors} error{'s' if errors > 1 else ''}", soft_wrap=True)
+        say(f"{file}: {errors} error{'s' if errors > 1 else ''}")
     else:
-        CONSOLE.print(f"{file}: valid", soft_wrap=True)
+        say(f"{file}: valid")

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from cli.answers import CONSOLE
+from cli.answers import CONSOLE, say
 from cli.budget import desk
 from cli.jobs.answers import Name, answering
 from fleet.prices.wording import amount
@@ -50,15 +49,15 @@ def _show(content: Mapping[str, Any], *, as_json: bool) -> None:
     CONSOLE.print(_table(content["budgets"]))
     for row in content["budgets"]:
         for lack in _lacks(row):
-            CONSOLE.print(f"{row['owner'] or 'all owners'}: {lack}", markup=False, soft_wrap=True)
-    CONSOLE.print(_stop(content), markup=False, soft_wrap=True)
+            say(f"{row['owner'] or 'all owners'}: {lack}")
+    say(_stop(content))
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     prices = list(dict.fromkeys(tuple(price) for row in rows for price in row["prices"]))
     told = "; ".join(f"[{n}] {kind}, as of {as_of}" for n, (kind, as_of) in enumerate(prices, start=1))
     title = "USD of the month, nodes and reservations by the ledger"
-    table = Table(title=title, caption=escape(f"prices: {told or 'none is known'}"), caption_justify="left")
+    table = Table(title=title, caption=f"prices: {told or 'none is known'}", caption_justify="left")
     table.add_column("owner")
     for name in ("budget", "spent", "an hour", "forecast", "of budget"):
         table.add_column(name, justify="right")
@@ -66,10 +65,10 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     for row in rows:
         percent = row["forecast_percent"]
         table.add_row(
-            escape(row["owner"] or "all"),
+            row["owner"] or "all",
             *(amount(row[name]) for name in ("budget_usd", "spent_usd", "rate_usd_per_hour", "forecast_usd")),
             "-" if percent is None else f"{percent:.0f} %",
-            escape(" ".join(f"[{prices.index(tuple(price)) + 1}]" for price in row["prices"])) or "-",
+            " ".join(f"[{prices.index(tuple(price)) + 1}]" for price in row["prices"]) or "-",
         )
     return table
 

@@ -2,11 +2,11 @@
 
 import typer
 
-from cli.answers import CONSOLE, complain
+from cli.answers import complain, print_json, say
 from cli.cache import compiled, runs
 from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk
 from cli.jobs.account import Account
-from cli.jobs.answers import Name, answering, as_json
+from cli.jobs.answers import Name, answering
 from fleet.compile_cache.readiness import describe
 
 
@@ -28,12 +28,12 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         why = compiled.why_not(account, of, artifact)
         run = compiled.being_made(account, of, artifact) if why else None
     if json_:
-        as_json({"artifact": artifact.identity, "prefix": artifact.prefix, "ready": not why, "why_not": why or None,
+        print_json({"artifact": artifact.identity, "prefix": artifact.prefix, "ready": not why, "why_not": why or None,
                  "being_compiled_by": run and run.arn})  # fmt: skip
     elif why:
         complain(f"{why}{_now(run)}")
     else:
-        CONSOLE.print(f"{describe(artifact)}: ready, {artifact.prefix}", markup=False, soft_wrap=True)
+        say(f"{describe(artifact)}: ready, {artifact.prefix}")
     if why:
         raise typer.Exit(1)
 

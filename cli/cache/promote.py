@@ -5,11 +5,11 @@ from typing import Annotated, Final
 
 import typer
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import print_json, refuse, say
 from cli.cache import compiled, work
 from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, Yes, compiling_fleet
 from cli.jobs.account import Account
-from cli.jobs.answers import Name, answering, as_json
+from cli.jobs.answers import Name, answering
 from fleet.compile_cache.readiness import describe, lengths
 
 _POLL_SECONDS: Final = 10.0
@@ -54,19 +54,17 @@ def tell(done: work.Work, *, json_: bool) -> None:
     """How the job stands or ended; exit code 1 when it failed."""
     has_failed = done.is_over and done.status != work.SUCCEEDED
     if json_:
-        as_json({"job_id": done.job_id, "status": done.status, "reason": done.reason or None, "log": done.log or None})
+        print_json(
+            {"job_id": done.job_id, "status": done.status, "reason": done.reason or None, "log": done.log or None}
+        )
     elif has_failed:
         refuse(f"job {done.job_id} failed: {done.reason or 'no reason'}; its log stream is {done.log or 'not there'}")
     else:
-        _say(f"job {done.job_id}: {done.status.lower()}")
+        say(f"job {done.job_id}: {done.status.lower()}")
     if has_failed:
         raise typer.Exit(1)
 
 
 def saying(*, json_: bool) -> Callable[[str], None]:
     """Who hears how a job goes on: nobody where JSON is to be the only answer."""
-    return (lambda _: None) if json_ else _say
-
-
-def _say(line: str) -> None:
-    CONSOLE.print(line, markup=False, soft_wrap=True)
+    return (lambda _: None) if json_ else say

@@ -11,14 +11,14 @@ from typing import Annotated, Final
 
 import typer
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import print_json, refuse, say
 from cli.cache import leases, shelf, work
 from cli.cache.leases import Lease
 from cli.cache.options import AsJson, Fleet, Yes, compiling_fleet
 from cli.cache.place import CachePlace, place_of
 from cli.cache.promote import saying, tell
 from cli.jobs.account import Account
-from cli.jobs.answers import Name, answering, as_json
+from cli.jobs.answers import Name, answering
 from environments.model import Environment
 from fleet.compile_cache.artifact import ROOT
 from fleet.compile_cache.graph import Graph, GraphNameError, parse
@@ -124,7 +124,7 @@ def _graphs(names: Sequence[str]) -> list[Graph]:
 def _confirm(plan: Plan, *, yes: bool, json_: bool) -> None:
     if not json_:
         for line in plan.words():
-            CONSOLE.print(line, markup=False, soft_wrap=True)
+            say(line)
     if not yes:
         typer.confirm("Purge that?", abort=True)
 
@@ -144,7 +144,7 @@ def _answer(plan: Plan, changed: Sequence[str], done: work.Work | None, *, json_
         if done is not None:
             tell(done, json_=False)
         return
-    as_json({"leases_freed": _freed(plan, changed), "leases_taken_meanwhile": list(changed),
+    print_json({"leases_freed": _freed(plan, changed), "leases_taken_meanwhile": list(changed),
              "objects_deleted": plan.keys, "graphs": [str(graph) for graph in plan.graphs],
              "job": done and done.job_id, "job_status": done and done.status})  # fmt: skip
     if done is not None and done.status != work.SUCCEEDED:
@@ -154,7 +154,7 @@ def _answer(plan: Plan, changed: Sequence[str], done: work.Work | None, *, json_
 def _say(plan: Plan, changed: Sequence[str]) -> None:
     left = f", {len(changed)} left: somebody took them meanwhile" if changed else ""
     said = f"{len(_freed(plan, changed))} leases freed{left}; {len(plan.keys)} objects deleted"
-    CONSOLE.print(said, markup=False, soft_wrap=True)
+    say(said)
 
 
 def _freed(plan: Plan, changed: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from cli.answers import CONSOLE
+from cli.answers import CONSOLE, print_json, say
 from cli.cache import leases, runs, shelf
 from cli.cache.leases import Lease
 from cli.cache.options import AsJson, Fleet, training_fleet
@@ -16,7 +16,7 @@ from cli.cache.place import place_of
 from cli.cache.runs import Run
 from cli.cache.shelf import Shelved
 from cli.jobs.account import Account
-from cli.jobs.answers import Name, answering, as_json
+from cli.jobs.answers import Name, answering
 from fleet.compile_cache.lease import Standing
 from fleet.compile_cache.readiness import describe, lengths
 
@@ -38,7 +38,7 @@ def status(environment: Name, fleet: Fleet = None, json_: AsJson = False) -> Non
         failed = _of_fleet(runs.failed(account, place), fleet)
     trouble = [each for each in held if each.standing is not Standing.AT_REST]
     if json_:
-        as_json(_content(artifacts, held, trouble, running, failed))
+        print_json(_content(artifacts, held, trouble, running, failed))
         return
     _print_artifacts(artifacts, moment)
     _print_leases(held, trouble, moment)
@@ -101,7 +101,7 @@ def _run(run: Run) -> dict[str, Any]:
 
 def _print_artifacts(artifacts: Sequence[Shelved], now: datetime) -> None:
     if not artifacts:
-        _say("no artifact: `fleet cache warm` makes one")
+        say("no artifact: `fleet cache warm` makes one")
         return
     table = Table("artifact", "model", "version", "SDK", "lengths", "compiler", "graphs", "GB", "age", "hash")
     for each in artifacts:
@@ -114,12 +114,12 @@ def _print_artifacts(artifacts: Sequence[Shelved], now: datetime) -> None:
     CONSOLE.print(table)
     for each in artifacts:
         if each.problem:
-            _say(each.problem)
+            say(each.problem)
 
 
 def _print_leases(held: Sequence[Lease], trouble: Sequence[Lease], now: datetime) -> None:
     counted = Counter(each.standing for each in held)
-    _say("leases: " + ", ".join(f"{counted[standing]} {standing}" for standing in Standing))
+    say("leases: " + ", ".join(f"{counted[standing]} {standing}" for standing in Standing))
     if not trouble:
         return
     table = Table("graph", "lease", "since", "failures", "why")
@@ -128,15 +128,15 @@ def _print_leases(held: Sequence[Lease], trouble: Sequence[Lease], now: datetime
         table.add_row(str(each.graph), each.standing, since, str(each.row.failures), each.row.reason)
     CONSOLE.print(table)
     if len(trouble) > _LEASES_SHOWN:
-        _say(f"and {len(trouble) - _LEASES_SHOWN} more: --json shows all")
+        say(f"and {len(trouble) - _LEASES_SHOWN} more: --json shows all")
 
 
 def _print_runs(running: list[Run] | None, failed: list[Run] | None, now: datetime) -> None:
     if running is None or failed is None:
-        _say("no precompile pipeline is deployed")
+        say("no precompile pipeline is deployed")
         return
     if not (running or failed):
-        _say("no precompilation runs, and none failed")
+        say("no precompilation runs, and none failed")
         return
     table = Table("precompilation", "state", "fleet", "artifact", "began", "why")
     for run in (*running, *failed):
@@ -149,7 +149,3 @@ def _print_runs(running: list[Run] | None, failed: list[Run] | None, now: dateti
 def _age(moment: datetime, now: datetime) -> str:
     hours = max(0.0, (now - moment).total_seconds() / 3600)
     return f"{hours / 24:.0f} d" if hours >= 48 else f"{hours:.0f} h" if hours >= 2 else f"{hours * 60:.0f} min"
-
-
-def _say(line: str) -> None:
-    CONSOLE.print(line, markup=False, soft_wrap=True)

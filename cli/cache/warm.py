@@ -4,12 +4,12 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import print_json, refuse, say
 from cli.cache import compiled, runs
 from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, Wanted, compiling_fleet
 from cli.cache.place import place_of
 from cli.jobs.account import Account, AwsError
-from cli.jobs.answers import Name, answering, as_json
+from cli.jobs.answers import Name, answering
 from cli.plan.figures import today
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment
@@ -45,7 +45,7 @@ def warm(  # noqa: PLR0913, PLR0917 - one for each option
 ) -> None:
     """Make an artifact: exit code 0 when it is there, 1 when it could not be made."""
     named = Named(job, fleet, model, model_version, sdk_version, sequence_lengths)
-    say = _silent if json_ else _say
+    tell = _silent if json_ else say
     with answering(environment) as of:
         account = Account(of.region)
         wanted = named.wanted(of, tuple(command or ()))
@@ -53,13 +53,13 @@ def warm(  # noqa: PLR0913, PLR0917 - one for each option
             _answer(wanted, None, "", as_json_=json_)
             return
         request = _request(wanted)
-        say(f"{describe(request.artifact)}: {_costs(of, request.fleet)}")
+        tell(f"{describe(request.artifact)}: {_costs(of, request.fleet)}")
         arn = _start(account, of, request)
-        say(f"started {arn.rpartition(':')[2]}")
+        tell(f"started {arn.rpartition(':')[2]}")
         if no_wait:
             _answer(wanted, runs.look(account, arn), "", as_json_=json_)
             return
-        run = runs.follow(account, arn, lambda step: say(_WORDS.get(step, step)), _POLL_SECONDS)
+        run = runs.follow(account, arn, lambda step: tell(_WORDS.get(step, step)), _POLL_SECONDS)
         # What the execution says of itself is not what jobs and rollouts look at.
         why = (
             run.cause or run.status if run.status != runs.SUCCEEDED else compiled.why_not(account, of, wanted.artifact)
@@ -97,19 +97,15 @@ def _answer(wanted: Wanted, run: runs.Run | None, why: str, *, as_json_: bool) -
     status = "ready" if run is None or (run.status == runs.SUCCEEDED and not why) else run.status.lower()
     if as_json_:
         content: dict[str, Any] = {"artifact": wanted.artifact.identity, "prefix": wanted.artifact.prefix}
-        as_json({**content, "execution": run and run.arn, "status": status, "why_not": why or None})
+        print_json({**content, "execution": run and run.arn, "status": status, "why_not": why or None})
     elif status == "ready":
-        _say(f"{describe(wanted.artifact)}: ready, {wanted.artifact.prefix}")
+        say(f"{describe(wanted.artifact)}: ready, {wanted.artifact.prefix}")
     elif not why:
-        _say("it goes on by itself; `fleet cache status` shows it")
+        say("it goes on by itself; `fleet cache status` shows it")
     if why:
         if not as_json_:
             refuse(f"{describe(wanted.artifact)}: not compiled: {why}")
         raise typer.Exit(1)
-
-
-def _say(line: str) -> None:
-    CONSOLE.print(line, markup=False, soft_wrap=True)
 
 
 def _silent(_: str) -> None:

@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
-from cli.answers import CONSOLE
+from cli.answers import print_json, say
 from cli.doctor.account import Account
 from cli.doctor.checks import OF_ENVIRONMENT, OF_FLEET
 from cli.doctor.examination import examine, identity, in_order
@@ -38,7 +37,7 @@ def doctor(
         found = in_order([*found, *(strangers or examine(named, account, now))])
         checked += ["credentials"] if strangers else ["credentials", *OF_ENVIRONMENT, *OF_FLEET]
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+        print_json(found)
     else:
         _print(file.stem, found, checked)
     if any(diagnostic.is_error for diagnostic in found):
@@ -52,7 +51,7 @@ def _file(environment: str) -> Path:
 
 def _print(name: str, found: list[Diagnostic], checked: list[str]) -> None:
     for diagnostic in found:
-        CONSOLE.print(f"{name}: {diagnostic.severity}: {diagnostic} [{diagnostic.code}]", markup=False, soft_wrap=True)
+        say(f"{name}: {diagnostic.severity}: {diagnostic} [{diagnostic.code}]")
     counts = Counter(diagnostic.severity for diagnostic in found)
     summary = ", ".join(f"{counts[severity]} {severity}{'s' * (counts[severity] != 1)}" for severity in Severity)
-    CONSOLE.print(f"{name}: {summary}; checked: {', '.join(checked)}", soft_wrap=True, markup=False)
+    say(f"{name}: {summary}; checked: {', '.join(checked)}")

@@ -5,10 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
-from cli.answers import CONSOLE, complain, refuse
+from cli.answers import complain, refuse, say
 from cli.jobs.account import AwsError
 from environments import loader
 from environments.model import Environment
@@ -36,11 +35,6 @@ def answering(environment: str) -> Iterator[Environment]:
         refuse(error)
 
 
-def as_json(content: object) -> None:
-    """Print ``content``, indented."""
-    typer.echo(msgspec.json.format(msgspec.json.encode(content)).decode())
-
-
 def say_findings(file: Path, findings: Sequence[Diagnostic]) -> None:
     """One line for each: errors on standard error, the others on standard output."""
     for finding in findings:
@@ -48,4 +42,4 @@ def say_findings(file: Path, findings: Sequence[Diagnostic]) -> None:
         if finding.is_error:
             complain(line)
         else:
-            CONSOLE.print(line, markup=False, soft_wrap=True)
+            say(line)

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from cli.answers import CONSOLE
+from cli.answers import CONSOLE, print_json, say
 from cli.jobs.account import Account
-from cli.jobs.answers import Name, Wanted, answering, as_json
+from cli.jobs.answers import Name, Wanted, answering
 from cli.jobs.finding import every, find, nodes_of
 from cli.jobs.found import Found
 from cli.jobs.pace import pace_of
@@ -34,7 +34,7 @@ def list_(
     with answering(environment) as named:
         found = list(every(Account(named.region), named, ended=ended))
     if json_:
-        as_json([_summary(each) for each in found])
+        print_json([_summary(each) for each in found])
         return
     table = Table("job", "fleet", "owner", "nodes", "state", "since (UTC)", "why")
     for each in found:
@@ -58,7 +58,7 @@ def show(
     price = price_of(spec)
     costs = money(found.job, spec, nodes, pace, price, found.stopped or now)
     if json_:
-        as_json(_content(found, nodes, pace, costs, price, now))
+        print_json(_content(found, nodes, pace, costs, price, now))
     else:
         _print(named, found, nodes, pace, costs, price, now)
 
@@ -109,8 +109,8 @@ def _print(  # noqa: PLR0913, PLR0917 - all that is told
     now: datetime,
 ) -> None:
     why = f": {found.reason}" if found.reason else ""
-    _say(f"{found.name} ({found.job_id}) on {environment.name}/{found.fleet.name}, owner {found.job.owner}")
-    _say(f"{found.status}{why}; {found.attempts} attempts ended")
+    say(f"{found.name} ({found.job_id}) on {environment.name}/{found.fleet.name}, owner {found.job.owner}")
+    say(f"{found.status}{why}; {found.attempts} attempts ended")
     table = Table("node", "state", "attempts", "minutes", "exit", "why")
     for each in nodes:
         code = each.attempts[-1].exit_code if each.attempts else None
@@ -120,17 +120,13 @@ def _print(  # noqa: PLR0913, PLR0917 - all that is told
     CONSOLE.print(table)
     wanted = f" of {found.job.tokens_wanted:.4g}" if found.job.tokens_wanted else ""
     done = "tokens: none reported" if pace.tokens_done is None else f"tokens: {pace.tokens_done:.4g}{wanted}"
-    _say(f"{done}; {_known(pace.tokens_per_second, ',.0f')} tokens/s")
-    _say(f"tensor engines: {_known(pace.tensor_engine_percent, '.0f')} %")
-    _say(f"so far: ${dollars(costs.usd_so_far)} for {costs.node_minutes} node-minutes; {priced(price)}")
+    say(f"{done}; {_known(pace.tokens_per_second, ',.0f')} tokens/s")
+    say(f"tensor engines: {_known(pace.tensor_engine_percent, '.0f')} %")
+    say(f"so far: ${dollars(costs.usd_so_far)} for {costs.node_minutes} node-minutes; {priced(price)}")
     if costs.to_come is not None and not found.is_over:
-        _say(
+        say(
             f"to come: {costs.to_come.hours:,.1f} h, ${dollars(costs.to_come.usd)}, at the pace of now; {priced(price)}"
         )
-
-
-def _say(line: str) -> None:
-    CONSOLE.print(line, markup=False, soft_wrap=True)
 
 
 def _known(value: float | None, form: str = "") -> str:

@@ -9,10 +9,10 @@ from typing import Annotated, Final
 
 import typer
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import print_json, refuse, say
 from cli.jobs import pools
 from cli.jobs.account import Account, AwsError
-from cli.jobs.answers import Name, Wanted, answering, as_json
+from cli.jobs.answers import Name, Wanted, answering
 from cli.jobs.finding import describe, find, nodes_of
 from cli.jobs.found import Found
 from environments.model import Environment, pool_settings
@@ -62,9 +62,9 @@ def stop(
         else:
             outcome = _end(account, found, minutes * 60 if drain else None)
     if json_:
-        as_json({"job_id": found.job_id, "job_name": found.name, "outcome": outcome})
+        print_json({"job_id": found.job_id, "job_name": found.name, "outcome": outcome})
     else:
-        CONSOLE.print(f"{found.name}: {outcome}", markup=False, soft_wrap=True)
+        say(f"{found.name}: {outcome}")
 
 
 def _end_on_pool(account: Account, environment: Environment, found: Found) -> str:

@@ -10,10 +10,10 @@ from typing import Annotated, Final
 
 import typer
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import print_json, refuse, say
 from cli.jobs import plan_text, pools, sending
 from cli.jobs.account import Account, AwsError
-from cli.jobs.answers import as_json, say_findings
+from cli.jobs.answers import say_findings
 from cli.jobs.request import Prepared, prepare
 from cli.jobs.waiting import until_compiled
 from fleet.diagnostics import refuse as refusal
@@ -38,7 +38,7 @@ def submit(
 ) -> None:
     """Submit a training job, after its file was judged. Exit code 1 when it has a mistake: nothing is submitted."""
     _check(json_=json_, yes=yes, dry_run=dry_run, waits=wait_for_graphs)
-    prepared = _prepare(file, env, dry_run=dry_run, say=_quiet if json_ else _say, waits=wait_for_graphs)
+    prepared = _prepare(file, env, dry_run=dry_run, say=_quiet if json_ else say, waits=wait_for_graphs)
     if not json_:
         _print(file, prepared)
     submitted = None
@@ -48,9 +48,9 @@ def submit(
         submitted = _send(prepared)
     if json_:
         findings = [asdict(each) for each in prepared.diagnostics]
-        as_json({"findings": findings, **plan_text.content(prepared), "submitted": submitted})
+        print_json({"findings": findings, **plan_text.content(prepared), "submitted": submitted})
     elif submitted:
-        CONSOLE.print("submitted {job_name}, {job_id}".format(**submitted), markup=False, soft_wrap=True)
+        say("submitted {job_name}, {job_id}".format(**submitted))
     if prepared.plan is None:
         raise typer.Exit(1)
 
@@ -72,10 +72,6 @@ def _prepare(file: Path, env: str | None, *, dry_run: bool, say: Callable[[str],
         return Prepared((refusal("not-looked-up", "", "", str(error)),))
 
 
-def _say(line: str) -> None:
-    CONSOLE.print(line, markup=False, soft_wrap=True)
-
-
 def _quiet(_: str) -> None:
     """JSON is one object and nothing else."""
 
@@ -83,7 +79,7 @@ def _quiet(_: str) -> None:
 def _print(file: Path, prepared: Prepared) -> None:
     say_findings(file, prepared.diagnostics)
     for line in plan_text.lines(prepared):
-        CONSOLE.print(line, markup=False, soft_wrap=True)
+        say(line)
 
 
 def _send(prepared: Prepared) -> dict[str, str]:

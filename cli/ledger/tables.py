@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
-from rich.markup import escape
 from rich.table import Table
 
 from fleet.ledger import UNITS, By, Category, Total, cents, totals, usd
@@ -54,7 +53,7 @@ def dollars(lines: Sequence[Line], by: By) -> Table:
     columns = [cents(column) for column in amounts]
     for index, row in enumerate(rows):
         table.add_row(
-            escape(row.name or "(no job)"),
+            row.name or "(no job)",
             *(_cents(column[index]) for column in columns),
             *_hours(row),
             _prices(row, numbers),
@@ -76,7 +75,7 @@ def work(lines: Sequence[Line], by: By) -> Table | None:
     for row in rows:
         figures = [getattr(row, field) for _, field in _WORK]
         table.add_row(
-            escape(row.name or "(no job)"),
+            row.name or "(no job)",
             *("-" if f is None else f"{f:,.4f}" for f in figures),
             _prices(row, numbers),
         )
@@ -144,7 +143,7 @@ def _numbers(lines: Sequence[Line]) -> Mapping[tuple[str, str], int]:
 
 
 def _prices(row: Total, numbers: Mapping[tuple[str, str], int]) -> str:
-    return escape(" ".join(f"[{numbers[price]}]" for price in row.prices)) or "unknown"
+    return " ".join(f"[{numbers[price]}]" for price in row.prices) or "unknown"
 
 
 def _table(
@@ -154,7 +153,7 @@ def _table(
         f"[{number}] {of[0]}, as of {of[1]}{f', STALE: {old[of]}' if of in old else ''}"
         for of, number in numbers.items()
     )
-    table = Table(title=title, caption=escape(f"prices: {told or 'none is known'}"), caption_justify="left")
+    table = Table(title=title, caption=f"prices: {told or 'none is known'}", caption_justify="left")
     table.add_column(name)
     for figure in figures:
         table.add_column(figure, justify="right")

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import CONSOLE, print_json, refuse
 from cli.jobs.account import Account
-from cli.jobs.answers import Name, answering, as_json
+from cli.jobs.answers import Name, answering
 from cli.page.sent import SentPage, results_of, send
 from fleet.alarm_evaluation import State
 
@@ -41,7 +41,7 @@ def try_out(
                 break
     raised, resolved = told[State.ALARM], told.get(State.OK)
     if json_:
-        as_json({"severity": severity, "trigger": raised, "resolve": resolved})
+        print_json({"severity": severity, "trigger": raised, "resolve": resolved})
     elif raised is not None:
         CONSOLE.print(_table(raised, resolved))
     if raised is None or (resolved is None and raised):

@@ -3,11 +3,10 @@
 from dataclasses import asdict
 from typing import Annotated
 
-import msgspec
 import typer
 from rich.table import Table
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import CONSOLE, print_json, refuse, say
 from cli.plan.figures import dollars, today
 from fleet.planning.breakeven import COST_FACTORS, SAVING_FACTORS, Breakeven, Migration
 from fleet.planning.breakeven import breakeven as work_out
@@ -29,25 +28,20 @@ def breakeven(
     except PlanError as error:
         refuse(error)
     if as_json:
-        typer.echo(
-            msgspec.json.format(msgspec.json.encode({"run": run, **asdict(asked), **asdict(answer)})).decode()
-        )  # fmt: skip
+        print_json({"run": run, **asdict(asked), **asdict(answer)})
         return
     _show(asked, answer, run)
 
 
 def _show(asked: Migration, answer: Breakeven, run: str) -> None:
-    CONSOLE.print(
+    say(
         f"${dollars(answer.saving_usd_per_run)} saved per {run} ({answer.saving_percent:.1f} %), "
-        f"${dollars(answer.saving_usd_per_year)} a year at {asked.runs_per_month:g} a month.",
-        markup=False,
-        soft_wrap=True,
+        f"${dollars(answer.saving_usd_per_year)} a year at {asked.runs_per_month:g} a month."
     )
     point = answer.answer
-    CONSOLE.print(
+    say(
         f"${dollars(asked.usd)} is paid for after {point.exact_runs:.2f} of them: with number {point.runs}, "
-        f"in {point.months:.1f} months.",
-        soft_wrap=True,
+        f"in {point.months:.1f} months."
     )
     table = Table(
         "migration", *(f"saving x {factor:g}" for factor in SAVING_FACTORS), title="Months and runs to break even"
@@ -56,4 +50,4 @@ def _show(asked: Migration, answer: Breakeven, run: str) -> None:
         row = [each for each in answer.sensitivity if each.cost_factor == cost]
         table.add_row(f"${dollars(asked.usd * cost)}", *(f"{each.months:.1f} / {each.runs}" for each in row))
     CONSOLE.print(table)
-    CONSOLE.print(f"All dollars: as given, {today()}.", soft_wrap=True)
+    say(f"All dollars: as given, {today()}.")

@@ -4,12 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated
 
-import msgspec
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import CONSOLE, print_json, refuse
 from cli.plan.figures import dollars
 from cli.plan.option_text import read_options
 from cli.prices.reading import PRICES_HELP, of_environment
@@ -48,7 +46,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
         refuse(error)
     if as_json:
         content = {"unit": unit, **asdict(target), **asdict(answer)}
-        typer.echo(msgspec.json.format(msgspec.json.encode(content)).decode())
+        print_json(content)
         return
     _show(answer, target, unit)
 
@@ -60,7 +58,7 @@ def _show(answer: Comparison, target: Target, unit: str) -> None:
 
 
 def _table(title: str, outcomes: Sequence[Outcome], target: Target, unit: str) -> Table:
-    table = Table("", *(escape(each.option) for each in outcomes), title=title)
+    table = Table("", *(each.option for each in outcomes), title=title)
     rows: dict[str, Callable[[Outcome], str]] = {
         "$/h": lambda each: dollars(each.usd_per_hour),
         f"$/month of {target.hours_per_month:g} h": lambda each: dollars(each.usd_per_month),
@@ -73,5 +71,5 @@ def _table(title: str, outcomes: Sequence[Outcome], target: Target, unit: str) -
         "price": lambda each: "\n".join(each.prices) or "a plain sum",
     }
     for name, cell in rows.items():
-        table.add_row(escape(name), *(escape(cell(each)) for each in outcomes))
+        table.add_row(name, *(cell(each) for each in outcomes))
     return table

@@ -7,7 +7,7 @@ from typing import Any, Final
 import typer
 from rich.table import Column, Table
 
-from cli.answers import CONSOLE
+from cli.answers import CONSOLE, say
 from cli.plan.figures import dollars, priced, today
 from fleet.prices.age import staleness
 from fleet.sizing.fit import Fit
@@ -27,19 +27,17 @@ def show(wish: Wish, plan: SizePlan, *, as_json: bool) -> None:
     shape, workload = wish.shape, wish.workload
     purpose = "training" if isinstance(workload, Training) else "inference"
     active = "" if shape.active_parameters == shape.parameters else f" ({shape.active_parameters / 1e9:.2f} B active)"
-    CONSOLE.print(
+    say(
         f"{shape.name}: {shape.parameters / 1e9:.2f} B parameters{active}, {purpose} in {workload.dtype}, "
-        f"{workload.context} tokens; {wish.region}",
-        markup=False,
-        soft_wrap=True,
+        f"{workload.context} tokens; {wish.region}"
     )
     if plan.candidates:
         CONSOLE.print(_candidates(plan))
         CONSOLE.print(_parts(plan.candidates[0].fit))
     for note in plan.notes:
-        CONSOLE.print(f"note: {note}", markup=False, soft_wrap=True)
+        say(f"note: {note}")
     for refusal in plan.refusals:
-        CONSOLE.print(f"{refusal.instance_type}: {refusal.reason}", markup=False, soft_wrap=True)
+        say(f"{refusal.instance_type}: {refusal.reason}")
 
 
 def as_content(wish: Wish, plan: SizePlan) -> dict[str, Any]:

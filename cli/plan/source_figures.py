@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import refuse
 from environments.reading import read_mapping
 from fleet.diagnostics import Diagnostic
 from fleet.planning.money import PlanError
@@ -31,7 +31,7 @@ def source_figures(
     except PlanError as error:
         refuse(error)
     if out is None:
-        CONSOLE.print(text, markup=False, soft_wrap=True, end="")
+        typer.echo(text, nl=False)
         return
     try:
         out.write_text(text, encoding="utf-8")

@@ -5,12 +5,10 @@ from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Annotated
 
-import msgspec
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import CONSOLE, print_json, refuse, say
 from cli.jobs.account import Account, AwsError
 from cli.jobs.answers import Name, answering
 from cli.prices import asking_now, table
@@ -31,7 +29,7 @@ def show(environment: Name, as_json: AsJson = False) -> None:
         kept = _kept(named)
     if as_json:
         content = [{"key": each.key, **asdict(each), "stale": staleness(each.price, today)} for each in kept]
-        typer.echo(msgspec.json.format(msgspec.json.encode(content)).decode())
+        print_json(content)
         return
     if not kept:
         refuse(f"no price was refreshed yet: fleet prices refresh {named.name}")
@@ -47,8 +45,8 @@ def refresh(environment: Name, as_json: AsJson = False) -> None:
         typer.echo(json.dumps(content, indent=2))
         return
     for problem in content["problems"]:
-        CONSOLE.print(f"not refreshed: {problem}", markup=False, soft_wrap=True)
-    CONSOLE.print(f"{len(content['refreshed'])} prices refreshed, {len(content['problems'])} problems", soft_wrap=True)
+        say(f"not refreshed: {problem}")
+    say(f"{len(content['refreshed'])} prices refreshed, {len(content['problems'])} problems")
 
 
 @app.command(name="accept")
@@ -64,7 +62,7 @@ def accept_(environment: Name, key: Annotated[str, typer.Argument(help="As `flee
             refuse(error)
         table.keep(Account(named.region), named, taken)
     price = taken.price
-    CONSOLE.print(f"{key}: {amount(price.usd_per_hour)} USD/h, {price.kind}, {price.as_of}", soft_wrap=True)
+    say(f"{key}: {amount(price.usd_per_hour)} USD/h, {price.kind}, {price.as_of}")
 
 
 def _kept(environment: Environment) -> tuple[PriceRecord, ...]:
@@ -92,5 +90,5 @@ def _table(kept: tuple[PriceRecord, ...], today: date) -> Table:
             f"{amount(held.usd_per_hour)} of {held.as_of}" if held else "",
             each.problem or "",
         )
-        shown.add_row(*map(escape, cells))
+        shown.add_row(*cells)
     return shown

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import COLORED, refuse
 from cli.replay import report
 from local.replay.recording import as_scenario
 from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay, replay
@@ -39,8 +39,8 @@ def replay_scenarios(
         typer.echo(msgspec.json.format(msgspec.json.encode(report.as_json(replays, scores)), indent=2))
     else:
         if len(replays) == 1:
-            report.show_timeline(CONSOLE, replays[0])
-        report.show_scores(CONSOLE, replays, scores)
+            report.show_timeline(COLORED, replays[0])
+        report.show_scores(COLORED, replays, scores)
     ours = scores[OURS]
     if any(outcome.first is None for outcome in ours.outcomes) or not all(each.is_true for each in ours.judged):
         raise typer.Exit(1)
@@ -59,5 +59,5 @@ def _read(path: Path) -> tuple[Scenario, Path]:
 def _replayed(scenario: Scenario, folder: Path, sets: report.Sets, *, quiet: bool) -> Replay:
     found = replay(scenario, sets, folder)
     if not quiet:
-        report.show_scenario(CONSOLE, found)
+        report.show_scenario(COLORED, found)
     return found

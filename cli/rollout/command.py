@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
-import msgspec
 import typer
 
-from cli.answers import CONSOLE, refuse
+from cli.answers import print_json, refuse, say
 from cli.rollout import engine
 from environments import loader
 from environments.model import Environment
@@ -103,7 +102,7 @@ def _tell_events(report: dict[str, Any], told: int) -> int:
 
 def _print(report: dict[str, Any], as_json: bool, *, with_history: bool = True) -> None:
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(report)).decode())
+        print_json(report)
         return
     weights, healthy = report["weights"], report["healthy"]
     state = report["outcome"] or f"{report['phase']}, {report['step']} %" + (", paused" if report["is_paused"] else "")
@@ -122,4 +121,4 @@ def _print(report: dict[str, Any], as_json: bool, *, with_history: bool = True) 
     if with_history:
         lines += [f"  {event['at'][:19]}Z  {event['text']}" for event in report["history"]]
     for line in lines:
-        CONSOLE.print(line, markup=False, soft_wrap=True)
+        say(line)

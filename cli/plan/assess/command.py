@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.answers import CONSOLE, complain, refuse
+from cli.answers import complain, refuse
 from cli.plan.assess import questionnaire
 from fleet.planning.assessment.page import page
 from fleet.planning.assessment.plan import MigrationPlan
@@ -32,7 +32,7 @@ def assess(
         refuse(f"{file}: {error}")
     text = json.dumps(as_content(plan), indent=2) + "\n" if as_json else page(plan)
     if out is None:
-        CONSOLE.print(text, markup=False, soft_wrap=True, end="")
+        typer.echo(text, nl=False)
         return
     try:
         out.write_text(text, encoding="utf-8")

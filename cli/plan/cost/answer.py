@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-import msgspec
-import typer
 from rich.table import Column, Table
+from rich.text import Text
 
-from cli.answers import CONSOLE
+from cli.answers import CONSOLE, print_json, say
 from cli.plan.figures import dollars
 from fleet.planning.month.bill import Change, Month, changes
 from fleet.planning.month.design_budgets import DESIGN_BUDGETS
@@ -24,19 +23,19 @@ def show(month: Month, before: Month | None, *, as_json: bool) -> None:
     moved = changes(before, month) if before else None
     if as_json:
         content = as_content(month, before, moved)
-        typer.echo(msgspec.json.format(msgspec.json.encode(content)).decode())
+        print_json(content)
         return
     CONSOLE.print(_lines(month))
     CONSOLE.print(_bases(month))
     if before is not None and moved is not None:
         CONSOLE.print(_changes(before, month, moved))
     for missing in month.not_priced:
-        _say(f"not priced: {missing.what}: {missing.why}")
+        say(f"not priced: {missing.what}: {missing.why}")
     for note in month.notes:
-        _say(f"note: {note}")
-    _say(_budget(month))
+        say(f"note: {note}")
+    say(_budget(month))
     for budget in DESIGN_BUDGETS:
-        _say(
+        say(
             f"design budget for metrics and node events, {budget.nodes:,} trn1.32xlarge in {budget.jobs} jobs: "
             f"${dollars(budget.expected_usd)} of ${dollars(budget.usd)}; ${dollars(budget.with_workload_usd)} when "
             f"every job reports tokens and loss; PutMetricData is ${dollars(budget.requests_usd)} besides"
@@ -83,12 +82,12 @@ def _lines(month: Month) -> Table:
     )
     for group, lines in _by_group(month):
         table.add_section()
-        table.add_row(f"[bold]{group}", "", *_amounts(month.usd(group)))
+        table.add_row(Text(group, style="bold"), "", *_amounts(month.usd(group)))
         for line in lines:
             quantity = f"{_quantity(line.quantity.expected)} {line.unit} x {small_amount(line.unit_usd)}"
             table.add_row(line.what, quantity, *_amounts(line.usd))
     table.add_section()
-    table.add_row("[bold]all that is priced", "", *_amounts(month.usd()))
+    table.add_row(Text("all that is priced", style="bold"), "", *_amounts(month.usd()))
     return table
 
 
@@ -116,7 +115,7 @@ def _changes(before: Month, month: Month, moved: Sequence[Change]) -> Table:
         table.add_row(f"{change.group}, {change.what}", *_moved(change.before, change.after, change.usd))
     table.add_section()
     total = _moved(before.usd(), month.usd(), month.usd() - before.usd())
-    table.add_row("[bold]all that is priced", *total)
+    table.add_row(Text("all that is priced", style="bold"), *total)
     return table
 
 
@@ -140,7 +139,3 @@ def _budget(month: Month) -> str:
         return f"CloudWatch: ${dollars(expected)} expected; monitoring.cloudwatch_usd_per_month would set a budget"
     verdict = "over its budget" if month.is_over_cloudwatch_budget else "within its budget"
     return f"CloudWatch: ${dollars(expected)} expected, {verdict} of ${dollars(budget)}"
-
-
-def _say(text: str) -> None:
-    CONSOLE.print(text, markup=False, soft_wrap=True)

@@ -81,6 +81,16 @@ def test_leases_are_held_stuck_and_refused_with_the_compilers_words(desk: CacheD
     assert "leases: 1 held, 1 stuck, 0 failed, 1 refused, 0 at rest" in desk.run("status", "prod").stdout
 
 
+def test_the_compilers_words_are_told_as_they_stand_whatever_brackets_they_hold(desk: CacheDesk) -> None:
+    now = time.time()
+    desk.account.lease(GRAPHS[0], Row(4, 2, State.FAILED, "c", now + 3000, now, 2, reason="[NCC_1] [/opt]"))
+
+    told = desk.run("status", "prod")
+
+    assert (told.exit_code, told.exception) == (0, None)
+    assert "[NCC_1]" in told.stdout
+
+
 def test_precompilations_that_run_and_that_failed_are_told_by_fleet(desk: CacheDesk) -> None:
     desk.account.execution("RUNNING", REQUEST)
     desk.account.execution("FAILED", {"object": "models/trn2-frontier/bert/7.json"}, "2 graphs failed:\nNCC_EXTP004")

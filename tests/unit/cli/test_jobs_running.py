@@ -155,6 +155,17 @@ def test_jobs_that_ended_are_listed_when_asked_for(desk: Desk) -> None:
     assert (listed_one["job_name"], listed_one["nodes"], listed_one["owner"]) == (NAME, 2, "research")
 
 
+def test_what_batch_says_is_told_as_it_stands_whatever_brackets_it_holds(desk: Desk) -> None:
+    said = "[403] no [/v2]"
+    desk.details[JOB]["statusReason"] = said
+    desk.details[f"{JOB}#1"]["container"]["reason"] = said
+
+    for command in (("list", "prod", "--all"), ("show", "prod", JOB)):
+        told = desk.run(*command)
+        assert (told.exit_code, told.exception) == (0, None)
+        assert "[/v2]" in told.stdout
+
+
 def test_a_fleet_that_is_new_in_the_file_does_not_hide_the_jobs_of_the_others(desk: Desk) -> None:
     known = desk.batch.answers["ssm:get_parameter"]
     missing = refused("ParameterNotFound")
