@@ -10,7 +10,7 @@ from rich.table import Table
 
 from cli import block_engine
 from cli.answers import CONSOLE, print_json, refuse
-from cli.plan.figures import today
+from cli.figures import today
 from environments import loader
 from environments.model import Environment, TrainingFleet
 from fleet.blocks.offering import Offering, Search

@@ -15,7 +15,7 @@ from cli.bench import result
 from cli.bench.load import APIS, Load, LoadError, run
 from cli.bench.plot import PlotError
 from cli.bench.result import Served
-from cli.plan.figures import dollars, priced
+from cli.figures import dollars, priced
 from fleet.fleet_spec import MarketKind
 from fleet.instances import UnknownInstanceTypeError, instance_type
 from fleet.prices import price_for

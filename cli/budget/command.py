@@ -9,7 +9,7 @@ from rich.table import Table
 
 from cli.answers import CONSOLE, say
 from cli.budget import desk
-from cli.jobs.answers import Name, answering
+from cli.named import Name, answering
 from fleet.prices.wording import amount
 
 app = typer.Typer(help="Budgets: status, approve a stop, resume.", no_args_is_help=True)

@@ -2,11 +2,11 @@
 
 import typer
 
+from cli.account import Account
 from cli.answers import complain, print_json, say
 from cli.cache import compiled, runs
 from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk
-from cli.jobs.account import Account
-from cli.jobs.answers import Name, answering
+from cli.named import Name, answering
 from fleet.compile_cache.readiness import describe
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from cli.account import Account
 from cli.cache import runs, shelf
 from cli.cache.place import CachePlace, place_of
-from cli.jobs.account import Account
 from cli.jobs.job_file import JobFile
 from environments.model import Environment
 from fleet.capacity.rules.software import stated_sdk

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cli.account import Account, AwsError
 from cli.cache.place import CachePlace
-from cli.jobs.account import Account, AwsError
 from fleet.compile_cache import lease, lease_item
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Row, Standing, Terms

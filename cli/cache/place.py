@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from cli.jobs.account import Account, AwsError
+from cli.account import Account, AwsError
 from cli.jobs.looking import NotDeployedError
 from environments.model import Environment
 from fleet import naming

@@ -5,11 +5,11 @@ from typing import Annotated, Final
 
 import typer
 
+from cli.account import Account
 from cli.answers import print_json, refuse, say
 from cli.cache import compiled, work
 from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, Yes, compiling_fleet
-from cli.jobs.account import Account
-from cli.jobs.answers import Name, answering
+from cli.named import Name, answering
 from fleet.compile_cache.readiness import describe, lengths
 
 _POLL_SECONDS: Final = 10.0

@@ -11,14 +11,14 @@ from typing import Annotated, Final
 
 import typer
 
+from cli.account import Account
 from cli.answers import print_json, refuse, say
 from cli.cache import leases, shelf, work
 from cli.cache.leases import Lease
 from cli.cache.options import AsJson, Fleet, Yes, compiling_fleet
 from cli.cache.place import CachePlace, place_of
 from cli.cache.promote import saying, tell
-from cli.jobs.account import Account
-from cli.jobs.answers import Name, answering
+from cli.named import Name, answering
 from environments.model import Environment
 from fleet.compile_cache.artifact import ROOT
 from fleet.compile_cache.graph import Graph, GraphNameError, parse

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from cli.account import Account
 from cli.cache.place import CachePlace
-from cli.jobs.account import Account
 from fleet.compile_cache.request import BATCH_SIZES, MODELS, PrecompileRequest, RequestError, read
 
 RUNNING: Final = "RUNNING"

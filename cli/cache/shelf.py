@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError
 
+from cli.account import Account, AwsError
 from cli.cache.place import CachePlace
-from cli.jobs.account import Account, AwsError
 from fleet.compile_cache import index
 from fleet.compile_cache.artifact import ROOT, Artifact
 from fleet.compile_cache.index import ArtifactIndexError

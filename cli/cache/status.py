@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
+from cli.account import Account
 from cli.answers import CONSOLE, print_json, say
 from cli.cache import leases, runs, shelf
 from cli.cache.leases import Lease
@@ -15,8 +16,7 @@ from cli.cache.options import AsJson, Fleet, training_fleet
 from cli.cache.place import place_of
 from cli.cache.runs import Run
 from cli.cache.shelf import Shelved
-from cli.jobs.account import Account
-from cli.jobs.answers import Name, answering
+from cli.named import Name, answering
 from fleet.compile_cache.lease import Standing
 from fleet.compile_cache.readiness import describe, lengths
 

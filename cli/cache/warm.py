@@ -4,13 +4,13 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from cli.account import Account, AwsError
 from cli.answers import print_json, refuse, say
 from cli.cache import compiled, runs
 from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, Wanted, compiling_fleet
 from cli.cache.place import place_of
-from cli.jobs.account import Account, AwsError
-from cli.jobs.answers import Name, answering
-from cli.plan.figures import today
+from cli.figures import today
+from cli.named import Name, answering
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment
 from fleet.compile_cache import request as requests

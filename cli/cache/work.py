@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cli.account import Account, AwsError
 from cli.cache.place import work_place_of
-from cli.jobs.account import Account, AwsError
 from cli.jobs.finding import describe
 from environments.model import Environment
 from fleet import container_overrides

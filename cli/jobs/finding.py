@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from cli.account import Account, AwsError
 from cli.jobs import pools
-from cli.jobs.account import Account, AwsError
 from cli.jobs.found import Found
 from cli.jobs.looking import NotDeployedError, place_of
 from cli.jobs.pool_jobs import found_on_pools

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
+from cli.account import Account
 from cli.answers import refuse
-from cli.jobs.account import Account
-from cli.jobs.answers import Name, Wanted, answering
+from cli.jobs.answers import Wanted
 from cli.jobs.finding import again, find, nodes_of
 from cli.jobs.found import Found
+from cli.named import Name, answering
 from environments.model import Environment
 from fleet import naming
 

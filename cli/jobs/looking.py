@@ -5,7 +5,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from cli.jobs.account import Account, AwsError
+from cli.account import Account, AwsError
 from environments.markets import CapacityBlock
 from environments.model import Environment, TrainingFleet
 from fleet import naming

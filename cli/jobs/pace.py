@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from cli.jobs.account import Account
+from cli.account import Account
 from cli.jobs.found import Found
 from fleet import metrics
 from fleet.jobs.progress import Pace

@@ -3,9 +3,9 @@
 from dataclasses import asdict
 from typing import Any
 
+from cli.figures import dollars, priced
 from cli.jobs import sending
 from cli.jobs.request import Prepared
-from cli.plan.figures import dollars, priced
 from fleet.fleet_spec import Engine
 from fleet.jobs import JobPlan
 from fleet.jobs.submission import Place, request

@@ -1,7 +1,7 @@
 """Jobs on pools in the shape in which `fleet jobs` shows those on AWS Batch."""
 
+from cli.account import Account
 from cli.jobs import pools
-from cli.jobs.account import Account
 from cli.jobs.found import Found
 from cli.jobs.looking import NotDeployedError
 from environments.model import Environment, TrainingFleet

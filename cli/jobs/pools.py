@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from cli.jobs.account import Account, AwsError
+from cli.account import Account, AwsError
 from cli.jobs.looking import NotDeployedError, parameter_of
 from environments.model import Environment, TrainingFleet
 from fleet import naming

@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
-from cli.jobs.account import Account, AwsError
+from cli.account import Account, AwsError
 from fleet import naming
 from fleet.jobs.plan import JobPlan
 from fleet.jobs.submission import Place, request

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from cli.account import Account
 from cli.answers import CONSOLE, print_json, say
-from cli.jobs.account import Account
-from cli.jobs.answers import Name, Wanted, answering
+from cli.figures import dollars, priced, today
+from cli.jobs.answers import Wanted
 from cli.jobs.finding import every, find, nodes_of
 from cli.jobs.found import Found
 from cli.jobs.pace import pace_of
-from cli.plan.figures import dollars, priced, today
+from cli.named import Name, answering
 from cli.prices.reading import newest
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment

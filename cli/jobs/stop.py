@@ -9,12 +9,13 @@ from typing import Annotated, Final
 
 import typer
 
+from cli.account import Account, AwsError
 from cli.answers import print_json, refuse, say
 from cli.jobs import pools
-from cli.jobs.account import Account, AwsError
-from cli.jobs.answers import Name, Wanted, answering
+from cli.jobs.answers import Wanted
 from cli.jobs.finding import describe, find, nodes_of
 from cli.jobs.found import Found
+from cli.named import Name, answering
 from environments.model import Environment, pool_settings
 from fleet.jobs.progress import ENDED
 

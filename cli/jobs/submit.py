@@ -10,9 +10,9 @@ from typing import Annotated, Final
 
 import typer
 
+from cli.account import Account, AwsError
 from cli.answers import print_json, refuse, say
 from cli.jobs import plan_text, pools, sending
-from cli.jobs.account import Account, AwsError
 from cli.jobs.answers import say_findings
 from cli.jobs.request import Prepared, prepare
 from cli.jobs.waiting import until_compiled

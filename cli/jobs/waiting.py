@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from cli.account import Account
 from cli.answers import complain
 from cli.cache import compiled, runs
-from cli.jobs.account import Account
 from cli.jobs.request import GRAPHS_NOT_READY, Prepared
 
 

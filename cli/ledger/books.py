@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import duckdb
 
-from cli.jobs.account import Account, AwsError
+from cli.account import Account, AwsError
 from fleet import naming
 from fleet.ledger.columns import LEDGER, RECONCILIATION, line_of, place
 from fleet.ledger.lines import Line

@@ -6,10 +6,10 @@ from typing import Annotated, Final
 
 import typer
 
+from cli.account import Account
 from cli.answers import CONSOLE, complain, refuse
-from cli.jobs.account import Account, AwsError
 from cli.ledger import books, tables
-from environments import loader
+from cli.named import Name, answering
 from fleet.ledger import By, totals
 from fleet.ledger.totals import total
 
@@ -17,7 +17,7 @@ _LONGEST_DAYS: Final = 400
 
 
 def ledger(
-    environment: Annotated[str, typer.Argument(help="The environment, such as prod.")],
+    environment: Name,
     first: Annotated[
         str | None, typer.Option("--from", help="First day, UTC; default: the first of the month.")
     ] = None,
@@ -31,16 +31,13 @@ def ledger(
     begin = _day("--from", first, end.replace(day=1))
     if not 0 <= (end - begin).days < _LONGEST_DAYS:
         refuse(f"--from {begin} to --to {end}: from 1 to {_LONGEST_DAYS} days can be shown")
-    try:
-        named = loader.load(environment)
+    with answering(environment) as named:
         found = books.read(Account(named.region), named.name, begin, end)
-    except (loader.EnvironmentFileError, AwsError) as error:
-        refuse(error)
     if as_json:
-        typer.echo(json.dumps(_document(environment, begin, end, by, found), indent=2))
+        typer.echo(json.dumps(_document(named.name, begin, end, by, found), indent=2))
         return
     if not found.lines:
-        refuse(f"{environment} has no ledger from {begin} to {end}: it is rolled up at five past every hour")
+        refuse(f"{named.name} has no ledger from {begin} to {end}: it is rolled up at five past every hour")
     CONSOLE.print(tables.dollars(found.lines, by))
     work = tables.work(found.lines, by)
     if work is not None:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
+from cli.account import Account
 from cli.answers import CONSOLE, print_json, refuse
-from cli.jobs.account import Account
-from cli.jobs.answers import Name, answering
+from cli.named import Name, answering
 from cli.page.sent import SentPage, results_of, send
 from fleet.alarm_evaluation import State
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from cli.jobs.account import Account, AwsError
+from cli.account import Account, AwsError
 from cli.jobs.looking import NotDeployedError
 from environments.model import Environment
 from fleet import naming

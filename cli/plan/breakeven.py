@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from cli.answers import CONSOLE, print_json, refuse, say
-from cli.plan.figures import dollars, today
+from cli.figures import dollars, today
 from fleet.planning.breakeven import COST_FACTORS, SAVING_FACTORS, Breakeven, Migration
 from fleet.planning.breakeven import breakeven as work_out
 from fleet.planning.money import PlanError

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from cli.answers import CONSOLE, print_json, refuse
-from cli.plan.figures import dollars
+from cli.figures import dollars
 from cli.plan.option_text import read_options
 from cli.prices.reading import PRICES_HELP, of_environment
 from fleet.planning.compare import Comparison, Outcome, Target

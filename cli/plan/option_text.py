@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cli.bench.result import option_fields
-from cli.plan.figures import today
+from cli.figures import today
 from fleet.fleet_spec import MarketKind
 from fleet.instances import Price, UnknownInstanceTypeError, instance_type
 from fleet.planning.compare import Option, Phase, Rate

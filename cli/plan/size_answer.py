@@ -8,7 +8,7 @@ import typer
 from rich.table import Column, Table
 
 from cli.answers import CONSOLE, say
-from cli.plan.figures import dollars, priced, today
+from cli.figures import dollars, priced, today
 from fleet.prices.age import staleness
 from fleet.sizing.fit import Fit
 from fleet.sizing.plan import Candidate, SizePlan, Wish

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from cli.account import Account, AwsError
 from cli.answers import CONSOLE, print_json, refuse, say
-from cli.jobs.account import Account, AwsError
-from cli.jobs.answers import Name, answering
+from cli.named import Name, answering
 from cli.prices import asking_now, table
 from environments.model import Environment
 from fleet.prices.age import staleness

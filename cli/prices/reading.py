@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
+from cli.account import Account, AwsError
 from cli.answers import complain, refuse
-from cli.jobs.account import Account, AwsError
+from cli.named import environment_of
 from cli.prices import table
 from environments import loader
 from fleet.fleet_spec import FleetSpec
@@ -28,10 +29,10 @@ def of_environment(name: str | None) -> Mapping[str, tuple[Price, ...]]:
     if name is None:
         return {}
     try:
-        environment = loader.load(name)
+        environment = environment_of(name)
         kept = table.records(Account(environment.region), environment)
     except (AwsError, PriceRecordError, loader.EnvironmentFileError) as error:
         refuse(error)
     if not kept:
-        refuse(f"environment {name} has no refreshed prices: fleet prices refresh {name}")
+        refuse(f"environment {environment.name} has no refreshed prices: fleet prices refresh {name}")
     return table.by_type(kept)

@@ -31,7 +31,7 @@ BESIDE_THEIR_BASIS = {
     "cli/plan/breakeven.py": "tests/contract/test_dollars.py",
     "cli/plan/compare.py": "tests/contract/test_dollars.py",
     "cli/plan/cost/answer.py": "tests/unit/cli/test_plan_cost.py",
-    "cli/plan/figures.py": "tests/contract/test_dollars.py",
+    "cli/figures.py": "tests/contract/test_dollars.py",
     "cli/plan/size_answer.py": "tests/contract/test_dollars.py",
     "cli/prices/command.py": "tests/unit/local/emulator/test_prices.py",
     "environments/cloudwatch_budget.py": "tests/unit/environments/test_cloudwatch_budget.py",
@@ -118,7 +118,7 @@ def _is_rate(part: ast.expr) -> bool:
 def test_who_writes_bare_figures_is_known_and_shows_their_basis() -> None:
     bare = {path for path, tree in sources() if path != WRITER and calls(tree, "amount", "dollars", "small_amount")}
 
-    assert bare - {"cli/plan/figures.py"} == set(BESIDE_THEIR_BASIS) - {"cli/plan/figures.py"}
+    assert bare - {"cli/figures.py"} == set(BESIDE_THEIR_BASIS) - {"cli/figures.py"}
     assert all((ROOT / test).exists() for test in BESIDE_THEIR_BASIS.values())
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.jobs.account import AwsError
+from cli.account import AwsError
 from cli.main import app
 from fleet.compile_cache import index, lease, lease_item
 from fleet.compile_cache.artifact import Artifact

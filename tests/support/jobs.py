@@ -13,7 +13,7 @@ from botocore import xform_name
 from botocore.validate import validate_parameters
 from typer.testing import CliRunner, Result
 
-from cli.jobs.account import Account, AwsError
+from cli.account import Account, AwsError
 from cli.main import app
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]

@@ -8,7 +8,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from cli.answers import CONSOLE, print_json, say
-from cli.plan.figures import dollars
+from cli.figures import dollars
 from fleet.planning.month.bill import Change, Month, changes
 from fleet.planning.month.design_budgets import DESIGN_BUDGETS
 from fleet.planning.month.line import Group, Line, Spread

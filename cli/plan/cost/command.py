@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from cli.answers import complain, refuse
+from cli.figures import today
 from cli.plan.cost import answer
-from cli.plan.figures import today
 from cli.prices.reading import PRICES_HELP, of_environment
 from environments import loader
 from environments.loader import EnvironmentFileError

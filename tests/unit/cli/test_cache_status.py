@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cli.jobs.account import AwsError
+from cli.account import AwsError
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.lease import Row, State
 from tests.support.cache_desk import COMPILER, GRAPHS, LLAMA, MACHINE, OPTIONS, CacheDesk

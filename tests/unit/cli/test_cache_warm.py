@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.jobs.account import AwsError
+from cli.account import AwsError
 from fleet import naming
 from tests.support.cache_desk import LLAMA, MACHINE, OPTIONS, PLACES, CacheDesk
 from tests.support.jobs import job, refused

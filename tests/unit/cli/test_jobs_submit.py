@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cli.jobs.account import AwsError
+from cli.account import AwsError
 from tests.support.jobs import BLOCK_ENDS, DEFINITION, IMAGE, QUEUE, Desk, lost, refused
 
 

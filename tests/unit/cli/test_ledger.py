@@ -52,10 +52,19 @@ def ledger(tmp_path: Path) -> LedgerWorld:
     return made
 
 
-def asked(monkeypatch: pytest.MonkeyPatch, ledger: LedgerWorld | None, *arguments: str) -> Any:
+def asked(monkeypatch: pytest.MonkeyPatch, ledger: LedgerWorld | None, *arguments: str, of: str = "prod") -> Any:
     monkeypatch.setattr("cli.ledger.command.Account", lambda _: FilledAccount(ledger))
     monkeypatch.setattr("cli.answers.CONSOLE._width", 220)
-    return CliRunner().invoke(app, ["ledger", "prod", *arguments])
+    return CliRunner().invoke(app, ["ledger", of, *arguments])
+
+
+def test_an_environments_file_is_as_good_as_its_name(monkeypatch: pytest.MonkeyPatch, ledger: LedgerWorld) -> None:
+    by_name, by_file = (
+        json.loads(asked(monkeypatch, ledger, *SPAN, "--json", of=of).output)
+        for of in ("prod", "environments/prod.yaml")
+    )
+
+    assert by_file == by_name
 
 
 def test_columns_add_up_to_the_cent_and_name_their_prices(monkeypatch: pytest.MonkeyPatch, ledger: LedgerWorld) -> None:

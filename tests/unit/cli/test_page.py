@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cli.jobs.account import Account, AwsError
+from cli.account import Account, AwsError
 from cli.main import app
 from lambdas.pager import handler
 from tests.support.pager import LambdaContext, Pager, sns_event

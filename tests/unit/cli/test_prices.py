@@ -9,6 +9,7 @@ from botocore.exceptions import EndpointConnectionError
 from typer.testing import CliRunner, Result
 
 from cli.main import app
+from tests.support.aws_fakes import client_error
 
 
 def refresh(monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any] | Exception) -> Result:
@@ -19,7 +20,7 @@ def refresh(monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any] | Exception)
                 raise answer
             return {**answer, "Payload": io.BytesIO(json.dumps(answer["Payload"]).encode())}
 
-    monkeypatch.setattr("cli.prices.asking_now.boto3.client", lambda *_, **__: Client())
+    monkeypatch.setattr("cli.functions.boto3.client", lambda *_, **__: Client())
     return CliRunner().invoke(app, ["prices", "refresh", "prod"])
 
 
@@ -39,6 +40,10 @@ def test_what_could_not_be_read_is_said_and_the_rest_counted(monkeypatch: pytest
             "nothing was refr",
         ),
         (EndpointConnectionError(endpoint_url="https://lambda"), "neuron-fleet-prod-prices did not answer"),
+        (
+            client_error("ResourceNotFoundException", "Invoke"),
+            "neuron-fleet-prod-prices is not deployed: cdk deploy -c env=prod",
+        ),
     ],
 )
 def test_no_refresh_is_one_line(monkeypatch: pytest.MonkeyPatch, answer: Any, said: str) -> None:

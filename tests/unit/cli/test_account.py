@@ -5,7 +5,7 @@ import time
 import pytest
 from botocore.stub import Stubber
 
-from cli.jobs.account import Account, AwsError
+from cli.account import Account, AwsError
 from local.endpoint import aws_environment, pointed_at
 from tests.support.http_endpoint import Answer, endpoint
 

@@ -1,4 +1,4 @@
-"""How plans write dollars, and where a dollar comes from."""
+"""How commands write dollars, and where a dollar comes from."""
 
 from datetime import UTC, date, datetime
 

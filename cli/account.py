@@ -1,4 +1,4 @@
-"""AWS, as the `fleet jobs` commands see it: the only place that speaks to it, with a time limit for every call."""
+"""AWS, as most commands see it: asked through here, with a time limit for every call."""
 
 from typing import Any, Final
 

@@ -1,0 +1,39 @@
+"""A deployed function, called once: what it does may take minutes, and a second run beside the first helps nobody."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from cli.account import AwsError
+from environments.model import Environment
+
+_ABSENT: Final = "ResourceNotFoundException"
+
+
+class FunctionFailedError(AwsError):
+    """The function ran, and raised; the message is its own."""
+
+
+def call(environment: Environment, name: str, payload: Mapping[str, object], seconds: float) -> dict[str, Any]:
+    """What the function called ``name`` answers within ``seconds``.
+
+    Raises:
+        FunctionFailedError: it failed.
+        AwsError: it is not deployed, does not answer, or may not be called.
+    """
+    patient = Config(connect_timeout=5, read_timeout=seconds, retries={"mode": "standard", "total_max_attempts": 1})
+    try:
+        client: Any = boto3.client("lambda", region_name=environment.region, config=patient)
+        answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
+        content: dict[str, Any] = json.loads(answer["Payload"].read())
+    except (BotoCoreError, ClientError, ValueError) as error:
+        if isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") == _ABSENT:
+            raise AwsError(f"{name} is not deployed: cdk deploy -c env={environment.name} '**'", _ABSENT) from error
+        raise AwsError(f"{name} did not answer: {error}") from error
+    if answer.get("FunctionError"):
+        raise FunctionFailedError(str(content.get("errorMessage", "its log says why")))
+    return content
