@@ -234,7 +234,7 @@ class Environment(StrictModel):
             return ()
         return tuple(
             fleet
-            for fleet in self.batch_fleets
+            for fleet in self.training_fleets
             if may_be_stopped(Purpose(fleet.purpose), MarketKind(fleet.market.kind))
         )
 

@@ -5,7 +5,6 @@ from typing import Final, cast
 
 from aws_cdk import Acknowledgment, CrossStackReferences, Duration, ReferenceStrength, RemovalPolicy, Stack, Validations
 from aws_cdk import aws_budgets as budgets
-from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
@@ -18,6 +17,7 @@ from environments.model import Environment
 from fleet import naming
 from fleet.alarms.functions import BUDGETS
 from fleet.ledger.columns import LEDGER
+from stacks.constructs.budget_stop import let_stop
 from stacks.constructs.duckdb_layer import duckdb_layer
 from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.python_function import PythonFunction
@@ -126,7 +126,7 @@ class BudgetsStack(Stack):
         )
         self._allow_telling(look.role)
         if self.memory is not None:
-            self._let_stop(look, self.memory)
+            let_stop(look, self.memory, environment, self._training.fleets)
         return look
 
     def _told(self) -> dict[str, object] | None:
@@ -160,37 +160,6 @@ class BudgetsStack(Stack):
         )
         _allow(role, "sns:Publish", on=[self._observability.ticket_topic.topic_arn])
         _allow(role, "kms:Decrypt", "kms:GenerateDataKey", on=[self._observability.topic_key.key_arn])
-
-    def _let_stop(self, look: PythonFunction, memory: dynamodb.Table) -> None:
-        fleets = [self._training.fleets[fleet.name] for fleet in self._environment.stoppable_fleets]
-        places = {
-            fleet.name: {
-                "queue": batch.queue.attr_job_queue_arn,
-                "compute_environment": batch.compute_environment.attr_compute_environment_arn,
-            }
-            for fleet, batch in zip(self._environment.stoppable_fleets, fleets, strict=True)
-        }
-        look.function.add_environment("TABLE", memory.table_name)
-        look.function.add_environment("PLACES", self.to_json_string(places))
-        look.function.add_environment("APPROVERS", self.to_json_string(self._approvers()))
-        memory.grant(look.role, "dynamodb:GetItem", "dynamodb:PutItem")
-        # Of these fleets only: another one's queue is out of its reach, whatever it is told.
-        _allow(look.role, "batch:UpdateJobQueue", on=[batch.queue.attr_job_queue_arn for batch in fleets])
-        _allow(
-            look.role,
-            "batch:UpdateComputeEnvironment",
-            on=[batch.compute_environment.attr_compute_environment_arn for batch in fleets],
-        )
-        _allow(look.role, "batch:DescribeJobQueues", on=["*"])
-        Validations.of(look.role).acknowledge(
-            Acknowledgment(
-                id="AwsSolutions-IAM5[Resource::*]",
-                reason="DescribeJobQueues reads a list and cannot be limited to a resource",
-            )
-        )
-
-    def _approvers(self) -> list[str]:
-        return list(self._environment.budgets.approvers) if self._environment.budgets else []
 
 
 def _filter(environment: str, owner: str | None) -> budgets.CfnBudget.ExpressionProperty:

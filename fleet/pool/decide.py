@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from fleet.pool.actions import Action, Decision, LetGo, Release, Replace, SetDesired, Start
 from fleet.pool.health import judge, replaced
@@ -10,6 +11,8 @@ from fleet.pool.job import Phase, PoolJob
 from fleet.pool.observed import DRAINING, Memory, Node, Place, Seen
 from fleet.pool.placement import free_nodes, gang, idle_since, in_turn, mixed, next_attempt, wanted
 from fleet.pool.progress import advance, held, orphans, to_stop
+
+_CLOSED: Final = "the environment's budget is used up"
 
 
 def decide(place: Place, jobs: Sequence[PoolJob], seen: Seen, now: datetime) -> Decision:
@@ -23,7 +26,7 @@ def decide(place: Place, jobs: Sequence[PoolJob], seen: Seen, now: datetime) -> 
     moved = [advance(job, place, seen.tasks, leaving, seen.stops.get(job.order.job_id), now) for job in jobs]
     holds = held(moved)
     free = free_nodes(seen, holds, verdict.unfit)
-    after, starts = _start(place, moved, free, now)
+    after, starts = _wait(moved) if seen.is_closed else _start(place, moved, free, now)
     given_up, memory = _give_up(verdict.give_up, holds, verdict.memory, now)
     actions: list[Action] = [stop for job in after for stop in to_stop(job)]
     actions += orphans(after, seen.tasks)
@@ -49,7 +52,7 @@ def _start(
 ) -> tuple[list[PoolJob], list[Start]]:
     """Jobs in turn, until one finds too few nodes."""
     left, started = list(free), {}
-    after = {job.order.job_id: job for job in jobs}
+    after = {job.order.job_id: replace(job, reason="") if job.reason == _CLOSED else job for job in jobs}
     for job in in_turn(after.values()):
         if job.order.nodes > place.nodes:
             reason = f"it wants {job.order.nodes} nodes, and the pool has {place.nodes}"
@@ -64,6 +67,10 @@ def _start(
         started[job.order.job_id] = Start(begun)
         left = [node for node in left if node not in nodes]
     return list(after.values()), list(started.values())
+
+
+def _wait(jobs: Iterable[PoolJob]) -> tuple[list[PoolJob], list[Start]]:
+    return [replace(job, reason=_CLOSED) if job.phase is Phase.WAITING else job for job in jobs], []
 
 
 def _give_up(
@@ -82,7 +89,7 @@ def _is_drained(node: Node, holds: Iterable[str], seen: Seen) -> bool:
 
 def _resize(place: Place, jobs: Sequence[PoolJob], idle: Sequence[Node], seen: Seen, now: datetime) -> list[Action]:
     """More nodes at once; fewer only by ending idle ones, for a group that shrinks by itself may end any of them."""
-    target = wanted(place, jobs)
+    target = wanted(place, [job for job in jobs if job.phase is not Phase.WAITING] if seen.is_closed else jobs)
     if target > seen.desired:
         return [SetDesired(target)]
     members = sum(1 for node in seen.nodes if not node.is_leaving)

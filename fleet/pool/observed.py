@@ -115,6 +115,8 @@ class Seen:
     memory: Memory = field(default_factory=Memory)
     stops: dict[str, str] = field(default_factory=dict)
     """Jobs that somebody wants ended, by id, and who."""
+    is_closed: bool = False
+    """Whether it is to start nothing, because the month's budget is used up."""
 
     def held_by(self, node: Node) -> tuple[Task, ...]:
         """The tasks that still hold ``node``."""

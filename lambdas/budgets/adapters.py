@@ -6,7 +6,9 @@ import boto3
 from botocore.config import Config
 
 from lambdas.budgets.books import LedgerBooks
-from lambdas.budgets.clients import BatchClient, S3Client, TableClient
+from lambdas.budgets.clients import BatchClient, PoolTableClient, S3Client, TableClient
+from lambdas.budgets.fleets import Fleets
+from lambdas.budgets.pools import Pools
 from lambdas.budgets.ports import World
 from lambdas.budgets.queues import BatchQueues
 from lambdas.budgets.settings import Settings
@@ -23,11 +25,12 @@ def world(settings: Settings) -> World:
     sns: SnsClient = boto3.client("sns", config=_CONFIG)
     batch: BatchClient = boto3.client("batch", config=_CONFIG)
     dynamodb: TableClient = boto3.client("dynamodb", config=_CONFIG)
+    pools: PoolTableClient = boto3.client("dynamodb", config=_CONFIG)
     return World(
         environment=settings.environment,
         books=LedgerBooks(s3, settings.bucket, settings.environment),
         people=Tickets(sns, settings.ticket_topic, "budget"),
-        queues=BatchQueues(batch),
+        queues=Fleets(BatchQueues(batch), Pools(pools)),
         budgets=settings.budgets,
         memory=Table(dynamodb, settings.table) if settings.table else None,
         places=settings.places,

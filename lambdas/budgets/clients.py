@@ -20,6 +20,16 @@ class TableClient(Protocol):
         """PutItem."""
 
 
+class PoolTableClient(Protocol):
+    """DynamoDB, as far as another's table goes."""
+
+    def get_item(self, **request: object) -> dict[str, Any]:
+        """GetItem."""
+
+    def update_item(self, **request: object) -> dict[str, Any]:
+        """UpdateItem."""
+
+
 class BatchClient(Protocol):
     """AWS Batch."""
 

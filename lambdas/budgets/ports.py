@@ -16,13 +16,25 @@ class ConflictError(Exception):
     """Somebody else changed the record since it was read."""
 
 
-class Place(BaseModel):
-    """Where a fleet's jobs wait and run; ARNs."""
+class BatchPlace(BaseModel):
+    """Where a fleet's jobs wait and run on AWS Batch; ARNs."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     queue: str
     compute_environment: str
+
+
+class PoolPlace(BaseModel):
+    """Where a pool's controller reads whether it is closed: the table of pools' jobs, and the pool's own name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    table: str
+    fleet: str
+
+
+Place = BatchPlace | PoolPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +71,10 @@ class Memory(Protocol):
 
 
 class Queues(Protocol):
-    """AWS Batch."""
+    """AWS Batch, and the pools."""
 
     def open_among(self, places: Mapping[str, Place]) -> frozenset[str]:
-        """The fleets of ``places`` whose queue takes jobs."""
+        """The fleets of ``places`` that take jobs, or start them."""
         ...
 
     def close(self, place: Place) -> None:

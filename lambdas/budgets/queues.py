@@ -7,7 +7,7 @@ lets its idle nodes go; jobs that run go on. Source: API reference, UpdateJobQue
 from collections.abc import Mapping
 
 from lambdas.budgets.clients import BatchClient
-from lambdas.budgets.ports import Place
+from lambdas.budgets.ports import BatchPlace
 
 
 class BatchQueues:
@@ -16,7 +16,7 @@ class BatchQueues:
     def __init__(self, batch: BatchClient) -> None:
         self._batch = batch
 
-    def open_among(self, places: Mapping[str, Place]) -> frozenset[str]:
+    def open_among(self, places: Mapping[str, BatchPlace]) -> frozenset[str]:
         """The fleets of ``places`` whose queue takes jobs."""
         if not places:
             return frozenset()
@@ -25,12 +25,12 @@ class BatchQueues:
         enabled = {each["jobQueueArn"] for each in answer["jobQueues"] if each["state"] == "ENABLED"}
         return frozenset(fleet for fleet, place in places.items() if place.queue in enabled)
 
-    def close(self, place: Place) -> None:
+    def close(self, place: BatchPlace) -> None:
         """The queue first: what is submitted in between is refused, and does not wait for a month."""
         self._batch.update_job_queue(jobQueue=place.queue, state="DISABLED")
         self._batch.update_compute_environment(computeEnvironment=place.compute_environment, state="DISABLED")
 
-    def open(self, place: Place) -> None:
+    def open(self, place: BatchPlace) -> None:
         """The other way round."""
         self._batch.update_compute_environment(computeEnvironment=place.compute_environment, state="ENABLED")
         self._batch.update_job_queue(jobQueue=place.queue, state="ENABLED")

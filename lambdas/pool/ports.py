@@ -23,6 +23,7 @@ class Stored:
     memory: Memory
     faults: tuple[Fault, ...]
     stops: dict[str, str]
+    is_closed: bool = False
 
 
 class Book(Protocol):

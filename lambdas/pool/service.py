@@ -47,7 +47,8 @@ def _act(world: World, place: Place, now: datetime) -> Look:
     stored = world.book.read(place.fleet)
     desired, members = world.group.of(place)
     nodes = world.cluster.joined(place, members)
-    seen = Seen(desired, nodes, world.cluster.tasks(place), stored.faults, stored.memory, stored.stops)
+    tasks = world.cluster.tasks(place)
+    seen = Seen(desired, nodes, tasks, stored.faults, stored.memory, stored.stops, stored.is_closed)
     decision = decide(place, stored.jobs, seen, now)
     # First: a start that nobody knows of would be started again.
     for job in decision.jobs:

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from fleet.pool.body import packed, unpacked
 from fleet.pool.job import PoolJob
 from fleet.pool.observed import Fault, Memory
+from fleet.pool.table import CLOSED_BY, POOL
 from lambdas.pool.clients import DynamoDbClient
 from lambdas.pool.ports import BusyError, Stored
 
@@ -26,7 +27,6 @@ _FAULTS_KEPT: Final = timedelta(hours=1)
 _JOB: Final = TypeAdapter(PoolJob)
 _MEMORY: Final = TypeAdapter(Memory)
 _FAULT: Final = TypeAdapter(Fault)
-_POOL: Final = "pool"
 
 
 class Table:
@@ -40,7 +40,7 @@ class Table:
         """Be the only one who looks at the pool."""
         try:
             self._update(
-                fleet, _POOL, "SET turn_until = :until", {":until": _number(now + TURN), ":now": _number(now)},
+                fleet, POOL, "SET turn_until = :until", {":until": _number(now + TURN), ":now": _number(now)},
                 ConditionExpression="attribute_not_exists(turn_until) OR turn_until < :now",
             )  # fmt: skip
         except ClientError as error:
@@ -50,14 +50,14 @@ class Table:
         try:
             yield
         finally:
-            self._update(fleet, _POOL, "REMOVE turn_until")
+            self._update(fleet, POOL, "REMOVE turn_until")
 
     def read(self, fleet: str) -> Stored:
         """Everything of one pool."""
         jobs: list[PoolJob] = []
         faults: list[Fault] = []
         stops: dict[str, str] = {}
-        memory = Memory()
+        memory, is_closed = Memory(), False
         for item in self._items(fleet):
             kind, _, name = item["item"]["S"].partition("/")
             if kind == "job":
@@ -66,9 +66,10 @@ class Table:
                     stops[name] = item["stop"]["S"]
             elif kind == "fault":
                 faults.append(_FAULT.validate_json(item["body"]["S"]))
-            elif "body" in item:
-                memory = _MEMORY.validate_json(item["body"]["S"])
-        return Stored(tuple(jobs), memory, tuple(faults), stops)
+            else:
+                is_closed = CLOSED_BY in item
+                memory = _MEMORY.validate_json(item["body"]["S"]) if "body" in item else memory
+        return Stored(tuple(jobs), memory, tuple(faults), stops, is_closed)
 
     def write(self, job: PoolJob) -> None:
         """Write down how a job stands; one that is over is kept for a week."""
@@ -81,7 +82,7 @@ class Table:
 
     def remember(self, fleet: str, memory: Memory) -> None:
         """Write down what outlasts a look."""
-        self._update(fleet, _POOL, "SET body = :body", {":body": {"S": _MEMORY.dump_json(memory).decode()}})
+        self._update(fleet, POOL, "SET body = :body", {":body": {"S": _MEMORY.dump_json(memory).decode()}})
 
     def note(self, fleet: str, faults: Iterable[Fault]) -> None:
         """Write down what agents told of their nodes; the newest of each node counts."""

@@ -81,6 +81,36 @@ def test_what_is_paid_in_advance_and_endpoints_are_out_of_reach() -> None:
     assert table["DeletionPolicy"] == "Retain"
 
 
+def test_a_pool_can_be_closed_and_its_jobs_are_out_of_reach() -> None:
+    content = yaml.safe_load((loader.FOLDER / "staging.yaml").read_text(encoding="utf-8"))
+    budgets = {"monthly_usd": 100, "stop": "ask", "approvers": [ROLE]}
+    fleets = [each for each in content["fleets"] if each["name"] != "trn1-pretrain"]
+    environment = Environment.model_validate({**content, "fleets": fleets, "budgets": budgets})
+    (pool,) = [fleet.name for fleet in environment.stoppable_fleets]
+    assert pool == "trn1-spot"
+    stage = Platform(cdk.App(context=cdk_context()), "staging", environment=environment)
+    body = stage.synth().get_stack_by_name("neuron-fleet-staging-budgets").template
+
+    *_, (memory, _, _), (action, resource, condition) = rights(body)
+
+    assert memory == ["dynamodb:GetItem", "dynamodb:PutItem"]
+    assert action == ["dynamodb:GetItem", "dynamodb:UpdateItem"]
+    assert resource.endswith("table/neuron-fleet-staging-pool-jobs")
+    assert condition == {
+        "ForAllValues:StringEquals": {
+            "dynamodb:LeadingKeys": [pool],
+            "dynamodb:Attributes": ["fleet", "item", "closed_by"],
+        },
+        "StringEqualsIfExists": {
+            "dynamodb:Select": "SPECIFIC_ATTRIBUTES",
+            "dynamodb:ReturnValues": ["NONE", "UPDATED_OLD", "UPDATED_NEW"],
+        },
+    }
+    (function,) = properties(body, "AWS::Lambda::Function")
+    told = json.loads(flatten(function["Environment"]["Variables"]["PLACES"]))
+    assert told == {pool: {"table": "neuron-fleet-staging-pool-jobs", "fleet": pool}}
+
+
 def test_every_budget_counts_by_tags_before_credits_and_tells_the_tickets() -> None:
     found = {each["Budget"]["BudgetName"]: each for each in properties(templates("prod")[STACK].body, BUDGET)}
 

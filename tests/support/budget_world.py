@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 from fleet.budgets.budget import Budgets, StopMode
 from fleet.ledger import Line
-from lambdas.budgets.ports import ConflictError, Place, Record, World
+from lambdas.budgets.ports import BatchPlace, ConflictError, Record, World
 
 NOW = datetime(2026, 11, 20, 12, 35, tzinfo=UTC)
 ADA = "arn:aws:iam::111122223333:role/ada"
@@ -48,16 +48,16 @@ class MemoryQueues:
     broken: set[str] = field(default_factory=set)
     done: list[str] = field(default_factory=list)
 
-    def open_among(self, places: Mapping[str, Place]) -> frozenset[str]:
+    def open_among(self, places: Mapping[str, BatchPlace]) -> frozenset[str]:
         return frozenset(fleet for fleet, place in places.items() if self.is_open[place.queue])
 
-    def close(self, place: Place) -> None:
+    def close(self, place: BatchPlace) -> None:
         self._turn(place, to=False)
 
-    def open(self, place: Place) -> None:
+    def open(self, place: BatchPlace) -> None:
         self._turn(place, to=True)
 
-    def _turn(self, place: Place, *, to: bool) -> None:
+    def _turn(self, place: BatchPlace, *, to: bool) -> None:
         if place.queue in self.broken:
             raise OSError(f"{place.queue} does not answer")
         self.is_open[place.queue] = to
@@ -92,7 +92,7 @@ class Desk:
 
     @property
     def world(self) -> World:
-        places = {name: Place(queue=f"q-{name}", compute_environment=f"c-{name}") for name in ("small", "spot")}
+        places = {name: BatchPlace(queue=f"q-{name}", compute_environment=f"c-{name}") for name in ("small", "spot")}
         has_stop = self.stop is not StopMode.NEVER
         return World(
             environment="dev",

@@ -59,6 +59,7 @@ class PoolWorld:
     now: datetime = NOW
     memory: Memory = field(default_factory=Memory)
     has_capacity: bool = True
+    is_closed: bool = False
     saves: bool = True
     """Whether containers end at SIGTERM; others run on until their time is over."""
     instance_type: str = "trn1.32xlarge"
@@ -75,7 +76,7 @@ class PoolWorld:
     def look(self) -> Decision:
         seen = Seen(
             self.desired, tuple(self.nodes.values()), tuple(self.tasks.values()), tuple(self.faults), self.memory,
-            self.stops,
+            self.stops, self.is_closed,
         )  # fmt: skip
         return decide(self.place, tuple(self.jobs.values()), seen, self.now)
 

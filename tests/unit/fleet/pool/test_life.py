@@ -231,6 +231,39 @@ def test_all_nodes_of_a_job_are_of_one_type() -> None:
     )
 
 
+def test_a_closed_pool_starts_nothing_lets_idle_nodes_go_and_goes_on_when_it_is_opened() -> None:
+    world = PoolWorld()
+    runs = world.submit(nodes=2)
+    world.run_until(runs, Phase.RUNNING)
+    world.is_closed = True
+    waits = world.submit(nodes=2)
+
+    world.turn(15)
+
+    assert world.jobs[runs].phase is Phase.RUNNING
+    assert (world.jobs[waits].phase, world.jobs[waits].reason) == (Phase.WAITING, "the environment's budget is used up")
+    assert world.desired == 2
+
+    world.is_closed = False
+    world.turn()
+    assert (world.jobs[waits].phase, world.jobs[waits].reason) == (Phase.WAITING, "")
+    world.run_until(waits, Phase.RUNNING)
+
+
+def test_a_job_that_is_interrupted_in_a_closed_pool_waits_until_it_is_opened() -> None:
+    world = PoolWorld()
+    job = world.submit(nodes=2)
+    first = world.run_until(job, Phase.RUNNING).attempts[0].ranks[0].instance_id
+    world.is_closed = True
+    world.interrupt(first)
+
+    world.turn(40)
+
+    assert (world.jobs[job].phase, len(world.jobs[job].attempts), world.desired) == (Phase.WAITING, 1, 0)
+    world.is_closed = False
+    world.run_until_attempt(job, 2)
+
+
 def test_a_job_that_cannot_start_yet_asks_for_no_node() -> None:
     world = PoolWorld()
     first = running(world, nodes=3)

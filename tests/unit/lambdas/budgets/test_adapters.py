@@ -14,7 +14,9 @@ from fleet.budgets.stop import Standing, Stop
 from fleet.ledger import Category
 from lambdas.budgets import handler, settings
 from lambdas.budgets.books import LedgerBooks
-from lambdas.budgets.ports import ConflictError, Place, Record
+from lambdas.budgets.fleets import Fleets
+from lambdas.budgets.pools import Pools
+from lambdas.budgets.ports import BatchPlace, ConflictError, PoolPlace, Record
 from lambdas.budgets.queues import BatchQueues
 from lambdas.budgets.store import Table
 from tests.support.aws_fakes import client_error
@@ -22,7 +24,7 @@ from tests.support.budget_world import Desk
 from tests.support.ledger_world import DAY
 
 Stubbed = Callable[[str], tuple[Any, Any]]
-PLACE = Place(queue="arn:q", compute_environment="arn:c")
+PLACE = BatchPlace(queue="arn:q", compute_environment="arn:c")
 
 
 def test_closing_disables_the_queue_and_then_the_nodes_and_opening_is_the_reverse(stubbed: Stubbed) -> None:
@@ -49,8 +51,48 @@ def test_a_queue_is_open_when_batch_says_that_it_is_enabled(stubbed: Stubbed) ->
     ]
     stub.add_response("describe_job_queues", {"jobQueues": queues}, {"jobQueues": ["arn:q", "arn:r", "arn:gone"]})
 
-    other, gone = (Place(queue=name, compute_environment="c") for name in ("arn:r", "arn:gone"))
+    other, gone = (BatchPlace(queue=name, compute_environment="c") for name in ("arn:r", "arn:gone"))
     assert BatchQueues(client).open_among({"a": PLACE, "b": other, "c": gone}) == {"a"}
+
+
+class PoolItems:
+    """The items of pools, by fleet; their jobs are not here to be touched."""
+
+    def __init__(self) -> None:
+        self.items: dict[str, dict[str, Any]] = {"spot": {"turn_until": {"N": "1"}}}
+
+    def get_item(self, **asked: Any) -> dict[str, Any]:
+        assert (asked["TableName"], asked["ProjectionExpression"]) == ("jobs", "closed_by")
+        found = self.items.get(self._fleet(asked))
+        return {} if found is None else {"Item": {key: found[key] for key in found.keys() & {"closed_by"}}}
+
+    def update_item(self, **asked: Any) -> dict[str, Any]:
+        item = self.items.setdefault(self._fleet(asked), {})
+        if asked["UpdateExpression"] == "SET closed_by = :who":
+            item["closed_by"] = asked["ExpressionAttributeValues"][":who"]
+        else:
+            assert asked["UpdateExpression"] == "REMOVE closed_by"
+            item.pop("closed_by", None)
+        return {}
+
+    @staticmethod
+    def _fleet(asked: dict[str, Any]) -> str:
+        assert asked["Key"]["item"] == {"S": "pool"}
+        return str(asked["Key"]["fleet"]["S"])
+
+
+def test_a_pool_is_closed_by_a_word_that_its_controller_reads_and_batch_is_not_asked(stubbed: Stubbed) -> None:
+    client, _ = stubbed("batch")
+    items = PoolItems()
+    fleets = Fleets(BatchQueues(client), Pools(items))
+    spot, new = PoolPlace(table="jobs", fleet="spot"), PoolPlace(table="jobs", fleet="new")
+
+    assert fleets.open_among({"spot": spot, "new": new}) == {"spot", "new"}
+    fleets.close(spot)
+    assert fleets.open_among({"spot": spot, "new": new}) == {"new"}
+    assert items.items["spot"]["turn_until"] == {"N": "1"}
+    fleets.open(spot)
+    assert fleets.open_among({"spot": spot}) == {"spot"}
 
 
 class OneItem:
@@ -112,7 +154,8 @@ def test_a_day_is_read_as_the_roll_up_wrote_it(tmp_path: Path) -> None:
 ENVIRON = {
     "ENVIRONMENT": "dev", "BUCKET": "b", "TICKET_TOPIC": "t", "STS_HOST": "sts.us-east-2.amazonaws.com",
     "BUDGETS": '{"usd": 3000, "owners": {"ana": 10}, "forecast_percent": 100, "stop": "ask"}', "TABLE": "stop",
-    "PLACES": '{"small": {"queue": "arn:q", "compute_environment": "arn:c"}}',
+    "PLACES": '{"small": {"queue": "arn:q", "compute_environment": "arn:c"}, '
+    '"spot": {"table": "jobs", "fleet": "spot"}}',
     "APPROVERS": '["arn:aws:iam::111122223333:role/on/call"]',
 }  # fmt: skip
 
@@ -121,7 +164,7 @@ def test_settings_are_as_the_stack_tells_them() -> None:
     found = settings.load(ENVIRON)
 
     assert found.approvers == {"arn:aws:iam::111122223333:role/call"}
-    assert found.places == {"small": PLACE}
+    assert found.places == {"small": PLACE, "spot": PoolPlace(table="jobs", fleet="spot")}
     assert found.budgets is not None
     assert (found.budgets.usd, found.budgets.stop) == (3000, "ask")
     bare = settings.load(

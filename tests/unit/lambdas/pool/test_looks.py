@@ -32,6 +32,7 @@ class Memories:
         self.jobs = {job.order.job_id: job for job in jobs}
         self.nodes = tuple(node(index) for index in range(nodes))
         self.fails: set[str] = set()
+        self.is_closed = False
         self.world = World(self, self, self)
 
     def _say(self, what: str) -> None:
@@ -48,7 +49,7 @@ class Memories:
 
     def read(self, fleet: str) -> Stored:
         self._say("read")
-        return Stored(tuple(self.jobs.values()), Memory(), (), {})
+        return Stored(tuple(self.jobs.values()), Memory(), (), {}, self.is_closed)
 
     def write(self, job: PoolJob) -> None:
         self._say("write")
@@ -196,3 +197,15 @@ def test_a_job_of_many_starts_is_written_compressed_and_read_again() -> None:
     table.write(job)
     assert table.read(PLACE.fleet).jobs == (job,)
     assert len(written[0]["ExpressionAttributeValues"][":body"]["B"]) < 40_000
+
+
+@pytest.mark.parametrize(("item", "is_closed"), [({"closed_by": {"S": "budget"}}, True), ({}, False)])
+def test_a_pool_that_its_budget_has_closed_starts_nothing(item: dict[str, Any], is_closed: bool) -> None:
+    own = {"item": {"S": "pool"}, **item}
+    assert Table(SimpleNamespace(query=lambda **_: {"Items": [own]}), "jobs").read("trn1-spot").is_closed is is_closed
+
+    world = Memories(submitted(order(nodes=1)), nodes=2)
+    world.is_closed = is_closed
+    (seen,) = service.look(world.world, [PLACE], NOW)
+
+    assert any(isinstance(action, Start) for action in seen.done) is not is_closed
