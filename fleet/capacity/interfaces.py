@@ -1,12 +1,16 @@
 """Which network interfaces a node gets: both layouts of EFA over network cards, and when there is EFA at all."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from fleet.fleet_spec import EfaLayout, FleetSpec, Purpose
 from fleet.instances import InstanceType
+
+EFA_VARIABLES: Final[Mapping[str, str]] = {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"}
+"""What containers on nodes with EFA are told: libfabric's EFA provider, with device memory access (Neuron
+documentation). Without the first, collectives fall back to TCP."""
 
 
 class InterfaceType(StrEnum):

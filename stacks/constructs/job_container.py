@@ -12,6 +12,7 @@ from constructs import Construct
 
 from environments.model import TrainingFleet
 from fleet.capacity import LaunchPlan
+from fleet.capacity.interfaces import EFA_VARIABLES
 from fleet.pool.outcome import RESUME_EXIT_CODE
 from stacks.constructs.container_image import allow_pull
 
@@ -80,8 +81,7 @@ def told_of_hardware(fleet: TrainingFleet, plan: LaunchPlan) -> dict[str, str]:
     """What the devices want a container to be told, whoever starts it."""
     environment: dict[str, str] = {}
     if plan.uses_efa:
-        # Neuron documentation: EFA through libfabric with device memory access.
-        environment |= {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"}
+        environment |= EFA_VARIABLES
     if fleet.lnc is not None:
         environment["NEURON_LOGICAL_NC_CONFIG"] = str(fleet.lnc)
     return environment

@@ -24,8 +24,8 @@ class Standing:
     throughput: Throughput | None = None
     longest_hours: float | None = None
     """What the fleet's owner lets a job take."""
-    writable: tuple[str, ...] = ()
-    """Places in S3 that the fleet's jobs may write to; empty: nobody said."""
+    writable: tuple[str, ...] | None = None
+    """Places in S3 that the fleet's entry lets its jobs write to; None: nobody looked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from fleet import container_overrides
+from fleet.capacity.interfaces import EFA_VARIABLES
 from fleet.capacity.rules import software
 from fleet.capacity.rules.case import Case
 from fleet.diagnostics import Diagnostic, refuse, warn
@@ -15,6 +16,11 @@ from fleet.jobs.rules.case import JobCase, JobRule
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,118}")
 # AWS Batch user guide, "Tag restrictions".
 _TAG_VALUE: Final = re.compile(r"[\w +=.:/@-]{0,256}")
+# Reference of an image (distribution/reference): a host may have capitals and a port, the path is of small letters.
+_PART: Final = r"[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*"
+_IMAGE: Final = re.compile(
+    rf"(?:[A-Za-z0-9.-]+(?::\d+)?/)?{_PART}(?:/{_PART})*(?::\w[\w.-]{{0,127}})?(?:@sha256:[0-9a-f]{{64}})?", re.ASCII
+)
 _ECR: Final = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/([^:@]+)")
 # Batch sets the first, and the submission the second (AWS Batch API reference, ContainerOverrides).
 _RESERVED: Final = ("AWS_BATCH", "NEURON_FLEET_")
@@ -60,6 +66,14 @@ def has_an_image(case: JobCase) -> Iterator[Diagnostic]:
     tag = image.rpartition("/")[2].partition(":")[2]
     if not image.strip():
         yield refuse("image-missing", "image", "", "no container image", "name one with its tag or digest")
+    elif not _IMAGE.fullmatch(image):
+        yield refuse(
+            "image-not-a-name",
+            "image",
+            image,
+            f"{image!r} is not the name of an image",
+            "write REGISTRY/REPOSITORY:TAG in small letters, or REGISTRY/REPOSITORY@sha256:DIGEST",
+        )
     elif case.standing.image_exists is False:
         yield refuse(
             "image-not-found",
@@ -98,6 +112,11 @@ def variables_are_free(case: JobCase) -> Iterator[Diagnostic]:
         if not name.strip() or name.upper().startswith(_RESERVED):
             text = f"{name!r} is not a variable that a job sets"
             yield refuse("variable-reserved", f"variables.{name}", name, text, "use another name")
+        elif name in EFA_VARIABLES and case.job.nodes > 1:
+            text = f"{name} is the job definition's, so that nodes talk over EFA; the job's own takes its place"
+            yield warn(
+                "variable-of-the-fabric", f"variables.{name}", name, text, "leave it out, unless you measure that"
+            )
 
 
 def priority_is_one(case: JobCase) -> Iterator[Diagnostic]:

@@ -46,9 +46,18 @@ def checkpoints_have_a_place(case: JobCase) -> Iterator[Diagnostic]:
 def checkpoints_may_be_written(case: JobCase) -> Iterator[Diagnostic]:
     """The fleet's entry names the places that its jobs' role has rights to."""
     place, writable = case.job.checkpoint, case.standing.writable
-    if not writable or not _S3.fullmatch(place):
+    if writable is None or not _S3.fullmatch(place):
         return
-    if not any(f"{place.rstrip('/')}/".startswith(f"{each.rstrip('/')}/") for each in writable):
+    if not writable:
+        yield warn(
+            "checkpoint-not-granted",
+            "checkpoint.location",
+            place,
+            f"fleet {case.job.fleet} gives its jobs rights to no place in S3: unless the bucket's own policy does, the "
+            "first save fails",
+            f"write writes: [{place}] in the fleet's entry and deploy",
+        )
+    elif not any(f"{place.rstrip('/')}/".startswith(f"{each.rstrip('/')}/") for each in writable):
         yield refuse(
             "checkpoint-not-allowed",
             "checkpoint.location",

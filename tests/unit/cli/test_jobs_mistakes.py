@@ -95,6 +95,13 @@ MISTAKES: list[tuple[str, Change, str, str, str]] = [
     ("a config that is not there", within("model", config="x.json"), "model.config", "model-config", "No such file"),
     ("a model said twice", within("model", layers=32), "model", "model-said-twice", "leave one of them out"),
     ("an empty image", setting(image=""), "image", "image-missing", "name one with its tag or digest"),
+    (
+        "an image that no registry takes",
+        setting(image="my training:1"),
+        "image",
+        "image-not-a-name",
+        "write REGISTRY/REPOSITORY:TAG",
+    ),
     ("another repository", setting(image=f"{ECR}/mine:1"), "image", "image-not-allowed", f"push it to {ECR}/training"),
     (
         "an SDK that the framework has left",

@@ -287,3 +287,28 @@ def test_checkpoints_go_where_the_fleets_jobs_may_write(place: str, codes: list[
     standing = Standing(writable=("s3://adapters", "s3://checkpoints/llama-7b/"))
     found = diagnose_job(replace(JOB, checkpoint=place), TRN1, standing=standing)
     assert [each.code for each in found] == codes
+
+
+@pytest.mark.parametrize(("image", "is_one"), [
+    ("train", True), ("train:1-sdk2.20.0", True), ("Registry.example:5000/a/b__c/d-e:v1_2", True),
+    ("a/b@sha256:" + "0" * 64, True), ("a/b:1@sha256:" + "0" * 64, True),
+    ("Train:1", False), ("a b:1", False), ("a//b:1", False), ("a:1:2", False), ("a@sha256:12", False), ("a/-b", False),
+])  # fmt: skip
+def test_an_image_has_a_name_that_registries_take(image: str, is_one: bool) -> None:
+    assert any(line.startswith("image-not-a-name") for line in lines(image=image)) is not is_one
+
+
+def test_a_checkpoint_in_s3_that_the_fleet_gives_no_right_to_is_told_before_nodes_are_paid_for() -> None:
+    (line,) = lines(checkpoint="s3://bucket/llama", standing=Standing(writable=()))
+
+    assert line.startswith("checkpoint-not-granted: checkpoint.location: fleet ")
+    assert "write writes: [s3://bucket/llama] in the fleet's entry" in line
+    assert lines(checkpoint="s3://bucket/llama", standing=Standing(writable=("s3://bucket",))) == []
+    assert lines(checkpoint="/checkpoints", nodes=1, standing=Standing(writable=())) == []
+
+
+def test_a_variable_that_takes_the_nodes_off_efa_is_told_where_there_are_several() -> None:
+    off = (("FI_PROVIDER", "tcp"),)
+
+    assert [line.partition(":")[0] for line in lines(variables=off)] == ["variable-of-the-fabric"]
+    assert "variable-of-the-fabric" not in str(lines(variables=off, nodes=1))
