@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 from fleet.budgets.budget import Budgets, StopMode
 from fleet.ledger import Line
-from lambdas.budgets.ports import BatchPlace, ConflictError, Record, World
+from lambdas.budgets.ports import BatchPlace, ConflictError, Place, Record, World
 
 NOW = datetime(2026, 11, 20, 12, 35, tzinfo=UTC)
 ADA = "arn:aws:iam::111122223333:role/ada"
@@ -48,20 +48,25 @@ class MemoryQueues:
     broken: set[str] = field(default_factory=set)
     done: list[str] = field(default_factory=list)
 
-    def open_among(self, places: Mapping[str, BatchPlace]) -> frozenset[str]:
-        return frozenset(fleet for fleet, place in places.items() if self.is_open[place.queue])
+    def open_among(self, places: Mapping[str, Place]) -> frozenset[str]:
+        return frozenset(fleet for fleet, place in places.items() if self.is_open[queue(place)])
 
-    def close(self, place: BatchPlace) -> None:
+    def close(self, place: Place) -> None:
         self._turn(place, to=False)
 
-    def open(self, place: BatchPlace) -> None:
+    def open(self, place: Place) -> None:
         self._turn(place, to=True)
 
-    def _turn(self, place: BatchPlace, *, to: bool) -> None:
-        if place.queue in self.broken:
-            raise OSError(f"{place.queue} does not answer")
-        self.is_open[place.queue] = to
-        self.done.append(f"{'open' if to else 'close'} {place.queue}")
+    def _turn(self, place: Place, *, to: bool) -> None:
+        if queue(place) in self.broken:
+            raise OSError(f"{queue(place)} does not answer")
+        self.is_open[queue(place)] = to
+        self.done.append(f"{'open' if to else 'close'} {queue(place)}")
+
+
+def queue(place: Place) -> str:
+    assert isinstance(place, BatchPlace)
+    return place.queue
 
 
 @dataclass
