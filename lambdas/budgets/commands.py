@@ -63,7 +63,7 @@ def _done(command: Command, world: World, who: Caller, now: datetime) -> dict[st
     principal = who(command.signed_url, binding(world.environment, command.action, BUDGET))
     decide = approve if command.action is Action.APPROVE else resume
     decided = decide(stop, principal, world.approvers, now)
-    return _answer(world, budgets, service.settle(world, record, decided, budgets[0]))
+    return _answer(world, budgets, service.settle(world, record, decided, budgets[0], now))
 
 
 def _answer(world: World, budgets: tuple[Spending, ...], record: Record) -> dict[str, Any]:

@@ -59,14 +59,14 @@ def look(world: World, now: datetime) -> Look:
     record = world.memory.read()
     stop = looked_at(record.stop, world.budgets.stop, is_used_up=budgets[0].is_used_up, now=now)
     try:
-        record = settle(world, record, stop, budgets[0])
+        record = settle(world, record, stop, budgets[0], now)
     except ConflictError:
         # Somebody has decided in this moment, and what was decided is being done.
         record = world.memory.read()
     return Look(budgets, record)
 
 
-def settle(world: World, record: Record, stop: Stop, spent: Spending) -> Record:
+def settle(world: World, record: Record, stop: Stop, spent: Spending, now: datetime) -> Record:
     """Remember ``stop``, tell people where it is new, and close or open what it says."""
     if world.memory is None:
         return record
@@ -82,7 +82,8 @@ def settle(world: World, record: Record, stop: Stop, spent: Spending) -> Record:
     record = _remember(world, record, stop, record.closed)
     if stop.standing is Standing.ASKED:
         text = wording.question(world.environment, spent, sorted(places))
-        world.people.tell(f"asked:{stop.month}:{stop.since}", *text)
+        # A question that nobody answers is asked again the next day.
+        world.people.tell(f"asked:{stop.since}:{now.date()}", *text)
     if record.closed:
         _each(world, record.closed, close=False)
         text = wording.opened(world.environment, stop, record.closed)

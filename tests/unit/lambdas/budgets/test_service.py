@@ -43,6 +43,19 @@ def test_a_used_up_budget_asks_and_touches_nothing_until_somebody_approves() -> 
     assert f"{ADA} approved it." in here.people.notices[next(k for k in here.people.notices if "stopped" in k)][1]
 
 
+def test_a_question_that_nobody_answers_is_asked_again_every_day() -> None:
+    here = desk(StopMode.ASK)
+
+    for hours in (0, 1, 24, 25):
+        here.books.days |= {(NOW + timedelta(hours=hours)).date(): [line(str(TODAY), 0.0)]}
+        service.look(here.world, NOW + timedelta(hours=hours))
+
+    assert len(here.people.subjects) == 2
+    decide(here, Action.RESUME)
+    service.look(here.world, NOW + timedelta(hours=49))
+    assert len(here.people.subjects) == 2
+
+
 def test_nobody_else_can_approve_and_nothing_is_closed() -> None:
     here = desk(StopMode.ASK)
     service.look(here.world, NOW)
