@@ -3,9 +3,11 @@
     python -m examples.launch MODULE [ARGUMENT ...]
     python -m examples.launch --beside OTHER MODULE [ARGUMENT ...]
 
-MODULE runs under torchrun on all nodes; OTHER, on the main node only, on the cores that MODULE leaves. torchrun ends
-with 1 whatever its ranks ended with. So a rank that wants the job to be started again (a drained node, a lost peer)
-leaves a file, and this process ends with 75, at which the fleet's job definition retries.
+First the node's compile cache is filled from the shared tier, where the job definition tells of one: what was compiled
+for the fleet is not compiled again. Then MODULE runs under torchrun on all nodes, and OTHER, on the main node only, on
+the cores that MODULE leaves. torchrun ends with 1 whatever its ranks ended with. So a rank that wants the job to be
+started again (a drained node, a lost peer) leaves a file, and this process ends with 75, at which the fleet's job
+definition retries.
 """
 
 import argparse
@@ -21,7 +23,10 @@ from typing import Final
 
 RESUME: Final = 75
 RESUME_FILE: Final = "NEURON_FLEET_RESUME_FILE"
+CACHE: Final = "NEURON_FLEET_CACHE_SHARED"
 _PORT: Final = 41000
+# Many times what a full tier takes; a file system that does not answer must not keep the nodes for longer.
+_WARM_SECONDS: Final = 1800.0
 # The other process has this long to write down what it knows.
 _BESIDE_SECONDS: Final = 60.0
 
@@ -78,22 +83,47 @@ def run(environment: Mapping[str, str], module: str, arguments: Sequence[str], b
     with tempfile.TemporaryDirectory() as folder:
         marker = Path(folder) / "resume"
         own = {**environment, RESUME_FILE: str(marker)}
+        processes: list[subprocess.Popen[bytes]] = []
+        told: list[int] = []
+
+        def forward(number: int, _: object) -> None:
+            told.append(number)
+            for process in processes:
+                process.send_signal(number)
+
+        # Before anything is started: the first process of a container ignores what it does not handle.
+        signal.signal(signal.SIGTERM, forward)
+        if environment.get(CACHE):
+            warm_up(environment, processes)
+        if told:
+            return RESUME
         command = torchrun(environment, module, arguments)
-        processes = [subprocess.Popen(command, env={**own, **visible_cores(environment)})]
+        processes[:] = [subprocess.Popen(command, env={**own, **visible_cores(environment)})]
         spare = environment.get("NEURON_FLEET_SPARE_CORES")
         if beside and spare and environment.get("AWS_BATCH_JOB_NODE_INDEX", "0") == "0":
             of_spare = {**own, "NEURON_RT_VISIBLE_CORES": spare}
             processes.append(subprocess.Popen(on_spare_cores(spare, beside, arguments), env=of_spare))
-
-        def forward(number: int, _: object) -> None:
-            for process in processes:
-                process.send_signal(number)
-
-        signal.signal(signal.SIGTERM, forward)
+        if told:
+            # It came before there was anybody to tell.
+            forward(told[-1], None)
         code = processes[0].wait()
         for other in processes[1:]:
             _let_go(other)
         return exit_code(code, wants_resume=marker.exists())
+
+
+def warm_up(environment: Mapping[str, str], processes: list[subprocess.Popen[bytes]]) -> None:
+    """Fetch the graphs that the shared tier has. Trouble costs a compilation, and never the job."""
+    command = [sys.executable, "-m", "agents.workload.compile_cache", "warm"]
+    process = subprocess.Popen(command, env=dict(environment))
+    processes.append(process)
+    try:
+        code = process.wait(_WARM_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        code = process.wait()
+    if code:
+        sys.stderr.write(f"the compile cache is not warm (exit code {code}): what is missing is compiled here\n")
 
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:

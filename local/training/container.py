@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from fleet.compile_cache.graph import LOCAL_FOLDER
 from local.sandbox.machine import PROJECT, Machine
 from local.training.image.frameworks import FABRIC
 
 # ECS ends a container with SIGTERM and, after this long, with SIGKILL (stopTimeout's default).
 STOP_SECONDS: Final = 30.0
 _RUN_DIRECTORY: Final = "/run/neuron-fleet"
+_SHARED_TIER: Final = "mnt/neuron-compile-cache"
 
 
 class Container:
@@ -33,6 +35,9 @@ class Container:
         self.told_environment: dict[str, str] = dict(told["environment"])
         mounted = {each["container"]: each["host"] for each in told["mounts"]}
         run_directory = f"{machine.root}{mounted.get(_RUN_DIRECTORY, '/nowhere')}"
+        # Each node has a file system of its own where EFS would be one for all: nothing is compiled here.
+        shared_tier = machine.root / _SHARED_TIER
+        shared_tier.mkdir(parents=True, exist_ok=True)
         environment = {
             **{name: value for name, value in machine.environment.items() if name.startswith("AWS_")},
             **self.told_environment,
@@ -42,6 +47,8 @@ class Container:
             "PYTHONUNBUFFERED": "1",
             "NEURON_FLEET_SCRATCH": str(folder / "scratch"),
             "NEURON_FLEET_RUN_DIRECTORY": run_directory,
+            "NEURON_FLEET_CACHE_LOCAL": f"{machine.root}{LOCAL_FOLDER}",
+            "NEURON_FLEET_CACHE_SHARED": str(shared_tier),
             FABRIC: fabric,
         }
         with self.log_file.open("wb") as log:

@@ -1,11 +1,19 @@
 """One process for each core, cores for what runs beside, and the exit code that tells AWS Batch to start again."""
 
 import os
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agents.workload.compile_cache.tiers import promotion
+from agents.workload.compile_cache.tiers.local import LocalTier
+from agents.workload.compile_cache.tiers.shared import SharedTier
 from examples import launch
+from tests.support.compiled_graphs import graph, write
+
+GRAPH = graph(1)
 
 NODE = {
     "AWS_BATCH_JOB_NUM_NODES": "4",
@@ -77,3 +85,55 @@ def test_what_runs_beside_has_the_other_cores_of_the_main_node_only(
     assert sorted((torchrun / "cores").read_text(encoding="utf-8").split()) == ["0-23", "24-31"]
     assert launch.run(shared, "done", [], "validate") == 0
     assert sorted((torchrun / "cores").read_text(encoding="utf-8").split()) == ["0-23", "0-23", "24-31"]
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> dict[str, str]:
+    """A shared tier with one graph in it, as a job definition tells of it."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    write(GRAPH, tmp_path / "compiled")
+    tier = SharedTier(folder)
+    promotion.publish(
+        tier, promotion.stage(tier, GRAPH, str(tmp_path / "compiled"), token=1, seconds=60.0, holder="node-1")
+    )
+    return {
+        "NEURON_FLEET_CACHE_SHARED": str(folder),
+        "NEURON_FLEET_CACHE_LOCAL": str(tmp_path / "local"),
+        "NEURON_FLEET_CACHE_ON_MISS": "alone",
+    }
+
+
+def test_what_the_fleet_has_compiled_is_on_the_nodes_disk_before_a_rank_begins(
+    torchrun: Path, shared: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{torchrun}:{os.environ['PATH']}")
+    monkeypatch.setattr("examples.launch.signal.signal", lambda *_: None)
+
+    assert launch.run({**os.environ, **NODE, **shared}, "done", [], None) == 0
+
+    assert LocalTier(Path(shared["NEURON_FLEET_CACHE_LOCAL"])).has(GRAPH)
+
+
+def test_a_shared_tier_that_is_not_there_costs_a_compilation_and_not_the_job(
+    torchrun: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", f"{torchrun}:{os.environ['PATH']}")
+    monkeypatch.setattr("examples.launch.signal.signal", lambda *_: None)
+    absent = {"NEURON_FLEET_CACHE_SHARED": str(torchrun / "absent"), "NEURON_FLEET_CACHE_ON_MISS": "alone"}
+
+    assert launch.run({**os.environ, **NODE, **absent}, "done", [], None) == 0
+
+    assert "the compile cache is not warm (exit code 1)" in capfd.readouterr().err
+
+
+def test_a_node_that_is_taken_away_while_its_cache_is_filled_is_started_again(
+    torchrun: Path, shared: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{torchrun}:{os.environ['PATH']}")
+    handlers: list[Any] = []
+    monkeypatch.setattr("examples.launch.signal.signal", lambda _, handler: handlers.append(handler))
+    monkeypatch.setattr(launch, "warm_up", lambda *_: handlers[0](signal.SIGTERM, None))
+
+    assert launch.run({**os.environ, **NODE, **shared}, "done", [], None) == launch.RESUME
+    assert not (torchrun / "cores").exists()
