@@ -60,7 +60,7 @@ class Account:
             raise
 
     def every(self, service: str, method: str, key: str, **request: object) -> list[dict[str, Any]]:
-        """The members ``key`` of every page; raises as ``ask`` does."""
+        """The members ``key`` of every page; raises as ``ask`` does, and when there is no end to them."""
         found: list[dict[str, Any]] = []
         more: dict[str, object] = {}
         for _ in range(_PAGES):
@@ -68,9 +68,9 @@ class Account:
             found += page.get(key, [])
             name = next((each for each in ("nextToken", "NextToken") if page.get(each)), None)
             if name is None:
-                break
+                return found
             more = {name: page[name]}
-        return found
+        raise AwsError(f"{service}:{method} goes on after {_PAGES} pages, and what is missing would not show")
 
     def _call(self, service: str, method: str, request: dict[str, object], *, once: bool) -> dict[str, Any]:
         try:

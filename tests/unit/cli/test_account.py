@@ -65,3 +65,13 @@ def test_every_page_is_read() -> None:
     with endpoint(*[Answer(200, page) for page in pages]) as server:
         found = account_at(server.url).every("batch", "list_jobs", "jobSummaryList", jobQueue="q")
     assert [each["jobId"] for each in found] == ["1"]
+
+
+def test_a_list_without_an_end_is_an_error_and_not_a_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    account = Account("us-east-2")
+    page = {"jobs": [{}], "nextToken": "more"}
+    monkeypatch.setattr(account, "ask", lambda *_, **__: page)
+    with pytest.raises(AwsError, match="batch:describe_jobs goes on after 50 pages"):
+        account.every("batch", "describe_jobs", "jobs")
+    page = {"jobs": [{}]}
+    assert account.every("batch", "describe_jobs", "jobs") == [{}]
