@@ -11,6 +11,7 @@ from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersi
 from cli.cache.place import place_of
 from cli.figures import today
 from cli.named import Name, answering
+from cli.prices.reading import newest
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment
 from fleet.compile_cache import request as requests
@@ -53,7 +54,7 @@ def warm(  # noqa: PLR0913, PLR0917 - one for each option
             _answer(wanted, None, "", as_json_=json_)
             return
         request = _request(wanted)
-        tell(f"{describe(request.artifact)}: {_costs(of, request.fleet)}")
+        tell(f"{describe(request.artifact)}: {_costs(account, of, request.fleet)}")
         arn = _start(account, of, request)
         tell(f"started {arn.rpartition(':')[2]}")
         if no_wait:
@@ -87,8 +88,8 @@ def _start(account: Account, environment: Environment, request: PrecompileReques
         raise
 
 
-def _costs(environment: Environment, fleet: str) -> str:
-    spec = fleet_spec(environment, compiling_fleet(environment, fleet))
+def _costs(account: Account, environment: Environment, fleet: str) -> str:
+    spec = newest(account, environment.name, fleet_spec(environment, compiling_fleet(environment, fleet)))
     price = price_of(spec)
     return f"one {spec.instance_type} of {fleet}, {UNKNOWN if price is None else rate(price, today())}"
 

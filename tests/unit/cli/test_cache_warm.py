@@ -9,6 +9,8 @@ import yaml
 
 from cli.account import AwsError
 from fleet import naming
+from fleet.instances import Price, PriceKind
+from fleet.prices.record import PriceRecord, to_item
 from tests.support.cache_desk import LLAMA, MACHINE, OPTIONS, PLACES, CacheDesk
 from tests.support.jobs import job, refused
 
@@ -191,3 +193,15 @@ def test_a_pool_has_no_queue_to_compile_in(desk: CacheDesk, monkeypatch: pytest.
     assert "fleet trn1-spot is a pool" in answer.stderr
     assert "one of trn1-pretrain" in answer.stderr
     assert desk.account.requests("stepfunctions:start_execution") == []
+
+
+def test_the_price_is_the_newest_that_is_kept(desk: CacheDesk) -> None:
+    price = Price(PriceKind.ON_DEMAND, 23.0, "us-east-2", "2026-11-20", "AWS Price List", "sku 1")
+    item = {
+        name: {"S": text} for name, text in to_item(PriceRecord("trn1.32xlarge", price, "2026-11-20T05:00")).items()
+    }
+    desk.account.answers["dynamodb:get_item"] = lambda _: {"Item": item}
+
+    answer = desk.run("warm", "prod", *FLEET, *OPTIONS, "--no-wait", *COMMAND)
+
+    assert "$23.00 per node-hour, on-demand, AWS Price List, as of 2026-11-20" in answer.stdout
