@@ -46,11 +46,6 @@ class Named:
     sdk_version: str | None
     sequence_lengths: str | None
 
-    @property
-    def is_given(self) -> bool:
-        """Whether they name an artifact at all."""
-        return self.job is not None or self.model is not None
-
     def wanted(self, environment: Environment, command: tuple[str, ...] = ()) -> Wanted:
         """What they name; a mistake ends the command with one line."""
         if self.fleet is not None:

@@ -24,7 +24,6 @@ from local.simulation.machine import write_launcher
 from local.simulation.protocol import Script
 
 AGENT_UNIT: Final = "neuron-fleet-agent.service"
-INSTALL_UNIT: Final = "neuron-fleet-install.service"
 ECS_UNIT: Final = "ecs.service"
 PROJECT: Final = Path(__file__).resolve().parents[2]
 _BOOT_SECONDS: Final = 300.0

@@ -17,7 +17,6 @@ LONGEST_DAYS: Final = 182
 EVERY_DAY_UP_TO: Final = 14
 FURTHEST_START: Final = timedelta(weeks=8)
 ENDS_AT: Final = timedelta(hours=11, minutes=30)
-TERMINATION_BEFORE_END: Final = timedelta(minutes=30)
 _MIDNIGHT: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
