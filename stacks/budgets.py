@@ -1,9 +1,8 @@
 """What a month may cost: AWS Budgets by environment and owner, and the function that forecasts, stops and tells."""
 
-from collections.abc import Sequence
 from typing import Final, cast
 
-from aws_cdk import Acknowledgment, CrossStackReferences, Duration, ReferenceStrength, RemovalPolicy, Stack, Validations
+from aws_cdk import CrossStackReferences, Duration, ReferenceStrength, RemovalPolicy, Stack
 from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
@@ -21,6 +20,7 @@ from stacks.constructs.budget_stop import let_stop
 from stacks.constructs.duckdb_layer import duckdb_layer
 from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.rights import acknowledge, allow
 from stacks.observability import ObservabilityStack
 from stacks.training import TrainingStack
 
@@ -149,17 +149,12 @@ class BudgetsStack(Stack):
     def _allow_telling(self, role: iam.Role) -> None:
         bucket, days = self._ledger, f"{LEDGER}/environment={self._environment.name}/*"
         # Without it S3 answers that a day without a ledger is forbidden, and not that there is none.
-        _allow(role, "s3:ListBucket", on=[bucket.bucket_arn])
-        _allow(role, "s3:GetObject", on=[bucket.arn_for_objects(days)])
+        allow(role, "s3:ListBucket", on=[bucket.bucket_arn])
+        allow(role, "s3:GetObject", on=[bucket.arn_for_objects(days)])
         named = self.resolve(bucket.bucket_name)["Ref"]
-        Validations.of(role).acknowledge(
-            Acknowledgment(
-                id=f"AwsSolutions-IAM5[Resource::arn:aws:s3:::<{named}>/{days}]",
-                reason="one object for each day, of this environment only",
-            )
-        )
-        _allow(role, "sns:Publish", on=[self._observability.ticket_topic.topic_arn])
-        _allow(role, "kms:Decrypt", "kms:GenerateDataKey", on=[self._observability.topic_key.key_arn])
+        acknowledge(role, f"arn:aws:s3:::<{named}>/{days}", "one object for each day, of this environment only")
+        allow(role, "sns:Publish", on=[self._observability.ticket_topic.topic_arn])
+        allow(role, "kms:Decrypt", "kms:GenerateDataKey", on=[self._observability.topic_key.key_arn])
 
 
 def _filter(environment: str, owner: str | None) -> budgets.CfnBudget.ExpressionProperty:
@@ -178,7 +173,3 @@ def _filter(environment: str, owner: str | None) -> budgets.CfnBudget.Expression
             expression(not_=credits),
         ]
     )
-
-
-def _allow(role: iam.Role, *actions: str, on: Sequence[str]) -> None:
-    role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=list(on)))

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from aws_cdk import Acknowledgment, Stack, Validations
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
 from environments.model import Environment
 from fleet.naming import PROJECT
+from stacks.constructs.rights import acknowledge, allow
 from stacks.observability import ObservabilityStack
 
 _NO_RESOURCE: Final = (
@@ -31,17 +32,17 @@ def allow_engine(
         "logs:GetQueryResults",
         "logs:StopQuery",
     ]
-    _allow(role, "logs:StartQuery", on=[observability.node_log_group.log_group_arn])
-    _allow(role, "sns:Publish", on=[observability.ticket_topic.topic_arn])
-    _allow(role, "kms:Decrypt", "kms:GenerateDataKey", on=[observability.topic_key.key_arn])
+    allow(role, "logs:StartQuery", on=[observability.node_log_group.log_group_arn])
+    allow(role, "sns:Publish", on=[observability.ticket_topic.topic_arn])
+    allow(role, "kms:Decrypt", "kms:GenerateDataKey", on=[observability.topic_key.key_arn])
     if compute_environments:
         reading += ["batch:DescribeComputeEnvironments", "batch:ListJobs"]
         _allow_fleets(role, environment, compute_environments)
     if environment.approvers:
         reading.append("ec2:PurchaseCapacityBlock")
         _allow_tagging(role)
-    _allow(role, *reading, on=["*"])
-    _acknowledge(role, "*", _NO_RESOURCE)
+    allow(role, *reading, on=["*"])
+    acknowledge(role, "*", _NO_RESOURCE)
 
 
 def _allow_fleets(role: iam.Role, environment: Environment, compute_environments: Sequence[str]) -> None:
@@ -49,13 +50,13 @@ def _allow_fleets(role: iam.Role, environment: Environment, compute_environments
     jobs = stack.format_arn(service="batch", resource="job", resource_name="*")
     nodes = stack.format_arn(service="ec2", resource="instance", resource_name="*")
     document = stack.format_arn(service="ssm", account="", resource="document", resource_name="AWS-RunShellScript")
-    _allow(role, "batch:UpdateComputeEnvironment", on=list(compute_environments))
-    _allow(role, "batch:TerminateJob", on=[jobs])
-    _acknowledge(role, jobs, _JOBS)
-    _allow(role, "ssm:SendCommand", on=[document])
+    allow(role, "batch:UpdateComputeEnvironment", on=list(compute_environments))
+    allow(role, "batch:TerminateJob", on=[jobs])
+    acknowledge(role, jobs, _JOBS)
+    allow(role, "ssm:SendCommand", on=[document])
     tags = {"ssm:resourceTag/project": PROJECT, "ssm:resourceTag/environment": environment.name}
-    _allow(role, "ssm:SendCommand", on=[nodes], when={"StringEquals": tags})
-    _acknowledge(role, nodes, _NODES)
+    allow(role, "ssm:SendCommand", on=[nodes], when={"StringEquals": tags})
+    acknowledge(role, nodes, _NODES)
 
 
 def _allow_tagging(role: iam.Role) -> None:
@@ -64,14 +65,6 @@ def _allow_tagging(role: iam.Role) -> None:
         stack.format_arn(service="ec2", resource=kind, resource_name="*")
         for kind in ("capacity-reservation", "capacity-block")
     ]
-    _allow(role, "ec2:CreateTags", on=bought, when={"StringEquals": {"ec2:CreateAction": "PurchaseCapacityBlock"}})
+    allow(role, "ec2:CreateTags", on=bought, when={"StringEquals": {"ec2:CreateAction": "PurchaseCapacityBlock"}})
     for arn in bought:
-        _acknowledge(role, arn, _BLOCKS)
-
-
-def _allow(role: iam.Role, *actions: str, on: list[str], when: dict[str, dict[str, str]] | None = None) -> None:
-    role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=on, conditions=when))
-
-
-def _acknowledge(role: iam.Role, resource: str, reason: str) -> None:
-    Validations.of(role).acknowledge(Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason))
+        acknowledge(role, arn, _BLOCKS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from aws_cdk import Acknowledgment, Stack, Validations
+from aws_cdk import Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 
@@ -11,6 +11,7 @@ from fleet import naming
 from fleet.pool.table import CLOSED_BY
 from stacks.constructs.batch_fleet import BatchFleet
 from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.rights import acknowledge, allow
 
 
 def let_stop(
@@ -43,34 +44,29 @@ def _allow_queues(role: iam.Role, fleets: Collection[BatchFleet]) -> None:
     """Of these fleets only: another one's queue is out of its reach, whatever it is told."""
     queues = [batch.queue.attr_job_queue_arn for batch in fleets]
     nodes = [batch.compute_environment.attr_compute_environment_arn for batch in fleets]
-    role.add_to_policy(iam.PolicyStatement(actions=["batch:UpdateJobQueue"], resources=queues))
-    role.add_to_policy(iam.PolicyStatement(actions=["batch:UpdateComputeEnvironment"], resources=nodes))
-    role.add_to_policy(iam.PolicyStatement(actions=["batch:DescribeJobQueues"], resources=["*"]))
-    Validations.of(role).acknowledge(
-        Acknowledgment(
-            id="AwsSolutions-IAM5[Resource::*]",
-            reason="DescribeJobQueues reads a list and cannot be limited to a resource",
-        )
-    )
+    allow(role, "batch:UpdateJobQueue", on=queues)
+    allow(role, "batch:UpdateComputeEnvironment", on=nodes)
+    allow(role, "batch:DescribeJobQueues", on=["*"])
+    acknowledge(role, "*", "DescribeJobQueues reads a list and cannot be limited to a resource")
 
 
 def _allow_pools(role: iam.Role, table: str, pools: Sequence[str]) -> None:
     """One attribute of the items of these pools: the body of a job in the same table is out of its reach."""
     arn = Stack.of(role).format_arn(service="dynamodb", resource="table", resource_name=table)
-    role.add_to_policy(
-        iam.PolicyStatement(
-            actions=["dynamodb:GetItem", "dynamodb:UpdateItem"],
-            resources=[arn],
-            # DynamoDB developer guide, "Using IAM policy conditions for fine-grained access control".
-            conditions={
-                "ForAllValues:StringEquals": {
-                    "dynamodb:LeadingKeys": list(pools),
-                    "dynamodb:Attributes": ["fleet", "item", CLOSED_BY],
-                },
-                "StringEqualsIfExists": {
-                    "dynamodb:Select": "SPECIFIC_ATTRIBUTES",
-                    "dynamodb:ReturnValues": ["NONE", "UPDATED_OLD", "UPDATED_NEW"],
-                },
+    allow(
+        role,
+        "dynamodb:GetItem",
+        "dynamodb:UpdateItem",
+        on=[arn],
+        # DynamoDB developer guide, "Using IAM policy conditions for fine-grained access control".
+        when={
+            "ForAllValues:StringEquals": {
+                "dynamodb:LeadingKeys": list(pools),
+                "dynamodb:Attributes": ["fleet", "item", CLOSED_BY],
             },
-        )
+            "StringEqualsIfExists": {
+                "dynamodb:Select": "SPECIFIC_ATTRIBUTES",
+                "dynamodb:ReturnValues": ["NONE", "UPDATED_OLD", "UPDATED_NEW"],
+            },
+        },
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from aws_cdk import Acknowledgment, Stack, Validations
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
 from environments.markets import Reservation
@@ -11,6 +11,7 @@ from environments.model import Environment
 from fleet import naming
 from fleet.capacity import LaunchPlan
 from stacks.constructs.pool_role import group_arn
+from stacks.constructs.rights import acknowledge, allow
 
 _LISTS: Final = "these actions read lists, and cannot be limited to a resource"
 _GROUPS: Final = "a group's ARN holds an id that it gets when it is created; its name is whole"
@@ -27,27 +28,27 @@ def allow_watch(
 ) -> None:
     """Give ``role`` what the watch does. ``compute_environments`` are those that it may keep nodes in; ARNs all."""
     reading = ["cloudformation:ListStacks", "ec2:DescribeCapacityReservations", "ec2:DescribeInstances"]
-    _allow(role, "ssm:GetParameters", on=parameters)
+    allow(role, "ssm:GetParameters", on=parameters)
     if environment.batch_fleets:
         reading += ["batch:DescribeComputeEnvironments", "batch:ListJobs"]
     if environment.inference_fleets or environment.pool_fleets:
         reading += ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
     if compute_environments:
-        _allow(role, "batch:UpdateComputeEnvironment", on=compute_environments)
+        allow(role, "batch:UpdateComputeEnvironment", on=compute_environments)
     _allow_pools(role, environment)
     reading += _allow_groups(role, environment, plans)
     _allow_stacks(role, environment, plans)
-    _allow(role, *reading, on=["*"])
-    _acknowledge(role, "*", _LISTS)
+    allow(role, *reading, on=["*"])
+    acknowledge(role, "*", _LISTS)
 
 
 def _allow_pools(role: iam.Role, environment: Environment) -> None:
     reserved = [fleet for fleet in environment.pool_fleets if isinstance(fleet.market, Reservation)]
     arns = [group_arn(role, naming.pool_name(environment.name, fleet.name)) for fleet in reserved]
     if arns:
-        _allow(role, "autoscaling:SetDesiredCapacity", on=arns)
+        allow(role, "autoscaling:SetDesiredCapacity", on=arns)
     for arn in arns:
-        _acknowledge(role, arn, _GROUPS)
+        acknowledge(role, arn, _GROUPS)
 
 
 def _allow_groups(role: iam.Role, environment: Environment, plans: dict[str, LaunchPlan]) -> list[str]:
@@ -63,10 +64,10 @@ def _allow_groups(role: iam.Role, environment: Environment, plans: dict[str, Lau
     ]
     named = sorted({plan.reservation_group for plan in plans.values() if plan.reservation_group})
     if own:
-        _allow(role, "resource-groups:GroupResources", on=own)
+        allow(role, "resource-groups:GroupResources", on=own)
     if not own and not named:
         return []
-    _allow(role, "resource-groups:ListGroupResources", on=[*own, *named])
+    allow(role, "resource-groups:ListGroupResources", on=[*own, *named])
     # What the API reference of ListGroupResources calls its minimum permissions, whatever kind of group it is.
     return ["cloudformation:DescribeStacks", "cloudformation:ListStackResources", "tag:GetResources"]
 
@@ -82,14 +83,6 @@ def _allow_stacks(role: iam.Role, environment: Environment, plans: dict[str, Lau
         for name in names
     ]
     if arns:
-        _allow(role, "cloudformation:DescribeStackEvents", on=arns)
+        allow(role, "cloudformation:DescribeStackEvents", on=arns)
     for arn in arns:
-        _acknowledge(role, arn, _EVENTS)
-
-
-def _allow(role: iam.Role, *actions: str, on: Sequence[str]) -> None:
-    role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=list(on)))
-
-
-def _acknowledge(role: iam.Role, resource: str, reason: str) -> None:
-    Validations.of(role).acknowledge(Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason))
+        acknowledge(role, arn, _EVENTS)

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aws_cdk import Acknowledgment, ArnFormat, Stack, Validations
+from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
 
 from environments.model import Environment
 from fleet import naming
 from stacks.constructs.pool_task import PoolTask
+from stacks.constructs.rights import acknowledge, allow
 
 _LISTS: Final = "these actions read lists, and cannot be limited to a resource; tasks are those of the pools' clusters"
 _GROUPS: Final = "a group's ARN holds an id that it gets when it is created; its name is whole"
@@ -24,12 +25,12 @@ def allow_controller(
     clusters = {fleet: naming.cluster_name(environment.name, fleet) for fleet in tasks}
     cluster_arns = [_arn(role, "ecs", "cluster", name) for name in clusters.values()]
     in_clusters = {"ArnEquals": {"ecs:cluster": cluster_arns}}
-    _allow(role, "ssm:GetParameters", on=parameters)
-    _allow(role, "autoscaling:DescribeAutoScalingGroups", "ec2:DescribeInstances", on=["*"])
-    _allow(role, "ecs:ListTasks", on=["*"], when=in_clusters)
-    _acknowledge(role, "*", _LISTS)
+    allow(role, "ssm:GetParameters", on=parameters)
+    allow(role, "autoscaling:DescribeAutoScalingGroups", "ec2:DescribeInstances", on=["*"])
+    allow(role, "ecs:ListTasks", on=["*"], when=in_clusters)
+    acknowledge(role, "*", _LISTS)
     groups = [_group(role, name) for name in names.values()]
-    _allow(
+    allow(
         role,
         "autoscaling:CompleteLifecycleAction",
         "autoscaling:SetDesiredCapacity",
@@ -37,15 +38,15 @@ def allow_controller(
         "autoscaling:TerminateInstanceInAutoScalingGroup",
         on=groups,
     )
-    _allow(role, "ecs:ListContainerInstances", on=cluster_arns)
+    allow(role, "ecs:ListContainerInstances", on=cluster_arns)
     instances = [_arn(role, "ecs", "container-instance", f"{name}/*") for name in clusters.values()]
-    _allow(role, "ecs:DescribeContainerInstances", on=instances)
+    allow(role, "ecs:DescribeContainerInstances", on=instances)
     running = [_arn(role, "ecs", "task", f"{name}/*") for name in clusters.values()]
-    _allow(role, "ecs:DescribeTasks", "ecs:StopTask", on=running)
+    allow(role, "ecs:DescribeTasks", "ecs:StopTask", on=running)
     families = [each.family for task in tasks.values() for each in task.definitions.values()]
     definitions = [_arn(role, "ecs", "task-definition", f"{family}:*") for family in families]
-    _allow(role, "ecs:StartTask", on=definitions, when=in_clusters)
-    _allow(
+    allow(role, "ecs:StartTask", on=definitions, when=in_clusters)
+    allow(
         role,
         "iam:PassRole",
         on=[each.role_arn for task in tasks.values() for each in (task.job_role, task.execution_role)],
@@ -53,7 +54,7 @@ def allow_controller(
     )
     for reason, arns in ((_GROUPS, groups), (_IDS, [*instances, *running]), (_REVISIONS, definitions)):
         for arn in arns:
-            _acknowledge(role, arn, reason)
+            acknowledge(role, arn, reason)
 
 
 def group_arn(role: iam.Role, name: str) -> str:
@@ -72,11 +73,3 @@ def _group(role: iam.Role, name: str) -> str:
 
 def _arn(role: iam.Role, service: str, resource: str, name: str) -> str:
     return Stack.of(role).format_arn(service=service, resource=resource, resource_name=name)
-
-
-def _allow(role: iam.Role, *actions: str, on: Sequence[str], when: Mapping[str, object] | None = None) -> None:
-    role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=list(on), conditions=when))
-
-
-def _acknowledge(role: iam.Role, resource: str, reason: str) -> None:
-    Validations.of(role).acknowledge(Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason))
