@@ -42,6 +42,8 @@ def written(folder: Path, **changes: Any) -> str:
     """The example on the four nodes of the local fleet: 4 x 32 = 128 ranks = 8 x 4 x 4."""
     content = yaml.safe_load(EXAMPLE.read_text(encoding="utf-8"))
     content["model"]["config"] = str((EXAMPLE.parent / content["model"]["config"]).resolve())
+    # The place that the local fleet gives its jobs.
+    content["checkpoint"]["location"] = "s3://training-checkpoints/llama-2-7b"
     file = folder / "job.yaml"
     file.write_text(yaml.safe_dump(content | {"environment": ENVIRONMENT, "nodes": 4} | changes), encoding="utf-8")
     return str(file)
