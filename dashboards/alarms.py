@@ -10,11 +10,9 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from fleet import metrics
-from fleet.alarms import AlarmSpec, CompositeSpec, MathRef, MetricRef, Severity, Silence, Spec, alarms_in
+from fleet.alarms import AlarmSpec, CompositeSpec, MathRef, MetricRef, Severity, Spec, alarms_in
 from fleet.alarms.specs import SUPPRESSOR_EXTENSION_SECONDS, SUPPRESSOR_WAIT_SECONDS
 
-# What watches is silent until it is deployed too, and ran once; the warm-up ends early when its data comes.
-WARM_UP_MINUTES: Final = 30
 # What a page may be routed by without reading the alarm's name. The environment's own are put on by its stage.
 ROUTING_TAGS: Final = ("environment", "fleet", "owner", "severity")
 Alarm = cw.CfnAlarm | cw.CompositeAlarm
@@ -61,7 +59,6 @@ class AlarmGroup(Construct):
     def _metric_alarm(self, spec: AlarmSpec, told: Sequence[sns.ITopic]) -> cw.CfnAlarm:
         # An L1: an alarm takes one call over the bridge to Node in place of six, and there are dozens of alarms.
         breaching, evaluated = spec.datapoints
-        warm_up = cw.CfnAlarm.WarmUpConfigurationProperty(warm_up_period_duration_in_minutes=WARM_UP_MINUTES)
         topics = [topic.topic_arn for topic in told] or None
         return cw.CfnAlarm(
             Construct(self, spec.key),
@@ -73,7 +70,9 @@ class AlarmGroup(Construct):
             datapoints_to_alarm=breaching,
             evaluation_periods=evaluated,
             treat_missing_data=spec.silence.value,
-            warm_up_configuration=warm_up if spec.silence is Silence.BREACHING else None,
+            warm_up_configuration=None
+            if spec.warm_up_minutes is None
+            else cw.CfnAlarm.WarmUpConfigurationProperty(warm_up_period_duration_in_minutes=spec.warm_up_minutes),
             alarm_actions=topics,
             ok_actions=topics,
             action_configuration=cw.CfnAlarm.ActionConfigurationProperty(

@@ -15,6 +15,8 @@ DESCRIPTION_LIMIT: Final = 1024
 # How long a composite waits for its suppressor to fire, and how long it stays quiet after that one has rested.
 SUPPRESSOR_WAIT_SECONDS: Final = 60
 SUPPRESSOR_EXTENSION_SECONDS: Final = 300
+# What watches is silent until it is deployed too, and ran once; the warm-up ends early when its data comes.
+WARM_UP_MINUTES: Final = 30
 _STATISTIC: Final = re.compile(r"Average|Minimum|Maximum|p\d{1,2}(\.\d+)?")
 
 
@@ -148,6 +150,11 @@ class AlarmSpec(_Alarm):
         breaching, evaluated = self.datapoints
         if not 1 <= breaching <= evaluated:
             raise AlarmSpecError(f"{self.name}: {breaching} of {evaluated} datapoints can never breach")
+
+    @property
+    def warm_up_minutes(self) -> int | None:
+        """How long it is not evaluated after it was made: an alarm that fires on silence would fire at once."""
+        return WARM_UP_MINUTES if self.silence is Silence.BREACHING else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """A set of alarms in virtual time: the specs as CloudWatch would be given them, and what they tell of."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,11 +12,15 @@ from fleet.alarm_evaluation import (
     MetricAlarm,
     SeriesKey,
     State,
+    Suppression,
     TreatMissing,
+    WarmUp,
 )
+from fleet.alarm_evaluation.actions.mute_rules import MuteRule
 from fleet.alarm_evaluation.composite_rules import parse_rule
 from fleet.alarm_evaluation.metric_math.queries import MetricStat, Query
-from fleet.alarms import AlarmSpec, MetricRef, Spec
+from fleet.alarms import AlarmSpec, CompositeSpec, MetricRef, Spec
+from fleet.alarms.specs import SUPPRESSOR_EXTENSION_SECONDS, SUPPRESSOR_WAIT_SECONDS
 from local.replay.store import MINUTE, Store
 
 # Virtual seconds after a minute's end in which agents publish it; the alarms look at it afterwards.
@@ -33,29 +37,39 @@ class Change:
 
 
 class Evaluator:
-    """Advances an ``AlarmSet`` by the minute."""
+    """Advances an ``AlarmSet`` by the minute. ``specs`` bring the alarms along that their composites wait for."""
 
-    def __init__(self, specs: Iterable[Spec], store: Store, start: float) -> None:
-        self._specs = {spec.name: spec for spec in specs}
+    def __init__(self, specs: Iterable[Spec], store: Store, start: float, muted: Iterable[MuteRule] = ()) -> None:
+        self._specs = {spec.name: spec for spec in _with_suppressors(specs)}
         self._alarms = AlarmSet(store)
+        for rule in muted:
+            self._alarms.mute(rule)
         for spec in self._specs.values():
             self._alarms.put(definition(spec), start)
 
     def advance(self, minute: int) -> list[Change]:
         """Evaluate everything when the minute that began at unix second ``minute`` has been published."""
         events = self._alarms.advance(minute + MINUTE + SETTLE_SECONDS)
-        acted = [event.change for event in events if isinstance(event, Action)]
+        # When somebody is told, which is later than the change of state where something held it back.
+        acted = [(event.at, event.change) for event in events if isinstance(event, Action)]
         return [
-            Change(self._specs[each.alarm], each.at, each.state is State.ALARM)
-            for each in acted
+            Change(self._specs[each.alarm], at, each.state is State.ALARM)
+            for at, each in acted
             if self._specs[each.alarm].notifies and State.ALARM in {each.previous, each.state}
         ]
+
+
+def _with_suppressors(specs: Iterable[Spec]) -> Iterator[Spec]:
+    for spec in specs:
+        if isinstance(spec, CompositeSpec) and spec.suppressed_by is not None:
+            yield spec.suppressed_by
+        yield spec
 
 
 def definition(spec: Spec) -> Definition:
     """The alarm as PutMetricAlarm or PutCompositeAlarm is told of it."""
     if not isinstance(spec, AlarmSpec):
-        return CompositeAlarm(name=spec.name, rule=parse_rule(spec.rule.render()))
+        return CompositeAlarm(name=spec.name, rule=parse_rule(spec.rule.render()), suppression=_suppression(spec))
     breaching, evaluated = spec.datapoints
     return MetricAlarm(
         name=spec.name,
@@ -65,7 +79,14 @@ def definition(spec: Spec) -> Definition:
         evaluation_periods=evaluated,
         datapoints_to_alarm=breaching,
         treat_missing=TreatMissing(spec.silence.value),
+        warm_up=None if spec.warm_up_minutes is None else WarmUp(spec.warm_up_minutes),
     )
+
+
+def _suppression(spec: CompositeSpec) -> Suppression | None:
+    if spec.suppressed_by is None:
+        return None
+    return Suppression(spec.suppressed_by.name, SUPPRESSOR_WAIT_SECONDS, SUPPRESSOR_EXTENSION_SECONDS)
 
 
 def _queries(spec: AlarmSpec) -> tuple[Query, ...]:

@@ -7,7 +7,8 @@ import msgspec
 
 from agents.collectors.jobs.job import Job as SeenJob
 from fleet.instances import instance_type
-from local.replay.scenario import EventKind, Fleet, Job, JobPhase, Scenario
+from local.replay.jobs import Job, JobPhase
+from local.replay.scenario import EventKind, Fleet, Scenario
 from local.simulation.protocol import Phase, PhaseKind, Script
 from local.simulation.report import FIRST_RUNTIME_PID
 

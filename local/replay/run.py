@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fleet import metrics
+from fleet import metrics, operations_metrics
+from fleet.alarm_evaluation.actions.mute_rules import MuteRule
+from fleet.alarm_evaluation.actions.schedules import Once
 from fleet.alarms import AlarmSettings, Severity, Spec, Thresholds, fleet_alarms
 from local.replay import rivals
 from local.replay.evaluator import Change, Evaluator
@@ -15,7 +17,7 @@ from local.replay.node import ENVIRONMENT, MINUTE, Lines, ReplayedNode
 from local.replay.recording import recorded
 from local.replay.scenario import Scenario
 from local.replay.store import Store
-from local.replay.watch import watched
+from local.replay.watch import changes, watched
 
 OURS: Final = "neuron-fleet"
 # The demo's period: enough for every rule of the state machine, and a quarter of the work of the default of 5 s.
@@ -60,10 +62,10 @@ def replay(scenario: Scenario, sets: Mapping[str, AlarmSet], folder: Path | None
     fleets = {name: _nodes(scenario, name, folder) for name in scenario.fleets}
     settings = [_settings(scenario, name) for name in scenario.fleets]
     evaluators = {
-        name: Evaluator([spec for each in settings for spec in make(each)], store, _START)
+        name: _evaluator(scenario, [spec for each in settings for spec in make(each)], store)
         for name, make in sets.items()
     }
-    changes: dict[str, list[Change]] = {name: [] for name in sets}
+    acted: dict[str, list[Change]] = {name: [] for name in sets}
     timeline: list[Stretch] = []
     for minute in range(scenario.minutes):
         begin = _START + minute * MINUTE
@@ -71,8 +73,22 @@ def replay(scenario: Scenario, sets: Mapping[str, AlarmSet], folder: Path | None
         if is_late:
             store.forget()
         for name, evaluator in evaluators.items():
-            changes[name] += evaluator.advance(begin)
-    return Replay(scenario, {name: _told(found) for name, found in changes.items()}, tuple(timeline))
+            acted[name] += evaluator.advance(begin)
+    return Replay(scenario, {name: _told(found) for name, found in acted.items()}, tuple(timeline))
+
+
+def _evaluator(scenario: Scenario, specs: Sequence[Spec], store: Store) -> Evaluator:
+    """Mute rules are CloudWatch's: whoever has alarms has them too."""
+    rules = [
+        MuteRule(
+            name=f"window-{number}",
+            schedule=Once(_START + window.at * MINUTE),
+            seconds=(window.until - window.at) * MINUTE,
+            alarms=frozenset(spec.name for spec in specs if spec.subject in (window.fleets or scenario.fleets)),
+        )
+        for number, window in enumerate(scenario.maintenance)
+    ]
+    return Evaluator(specs, store, _START, rules)
 
 
 def _nodes(scenario: Scenario, name: str, folder: Path | None) -> list[ReplayedNode]:
@@ -105,6 +121,8 @@ def _publish(
     begin = _START + minute * MINUTE
     takes = not any(start <= minute < end for start, end in scenario.outages)
     is_late = False
+    if takes:
+        store.put(operations_metrics.NAMESPACE, changes(ENVIRONMENT, scenario, minute, begin))
     for name, nodes in fleets.items():
         states: dict[str, int] = {}
         for node in nodes:

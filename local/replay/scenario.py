@@ -4,78 +4,22 @@ Read from YAML; minutes count from the scenario's start. The labels say what som
 alarms do: an incident that no alarm tells of is a miss, a page without an incident is false.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from fleet.alarms import Severity
 from fleet.fleet_spec import MarketKind
-from local.simulation.protocol import PhaseKind
+from local.replay.jobs import Index, Job, Minute, Part, Percent
 
 CORPUS: Final = Path(__file__).parents[1] / "scenarios" / "corpus"
-Percent = Annotated[float, Field(ge=0, le=100)]
-Minute = Annotated[int, Field(ge=0)]
-Index = Annotated[int, Field(ge=0)]
 
 
 class ScenarioFileError(ValueError):
     """A scenario that cannot be replayed; the message is one line with the file, the path in it and the mistake."""
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-JobPhaseKind = Literal[
-    PhaseKind.NO_JOB,
-    PhaseKind.STARTUP,
-    PhaseKind.COMPILING,
-    PhaseKind.RUNNING,
-    PhaseKind.DATA_STALL,
-    PhaseKind.IDLE,
-    PhaseKind.HANG,
-    PhaseKind.CHECKPOINT,
-]
-
-
-class JobPhase(_Model):
-    """One stretch of a job's life on a node, from minute ``at`` to the next one. ``counts`` are what is counted a
-    minute beside executions, by metric name: compile failures of the fleet, NaN losses of the job."""
-
-    at: Minute
-    kind: JobPhaseKind
-    tensor_engine_percent: Percent = 0.0
-    core_percent: Percent = 0.0
-    counts: dict[str, float] = {}
-
-
-class Job(_Model):
-    """One job on ``nodes`` (default: all). ``exceptions`` replace, for a node, the phases from their first one on."""
-
-    id: str
-    owner: str = "research"
-    nodes: tuple[Index, ...] = ()
-    phases: Annotated[tuple[JobPhase, ...], Field(min_length=1)]
-    exceptions: dict[int, tuple[JobPhase, ...]] = {}
-
-    def phases_of(self, node: int) -> tuple[JobPhase, ...]:
-        """What the job goes through on ``node``."""
-        exception = self.exceptions.get(node, ())
-        if not exception:
-            return self.phases
-        return (*(phase for phase in self.phases if phase.at < exception[0].at), *exception)
-
-    @model_validator(mode="after")
-    def _phases_are_in_order(self) -> Self:
-        if self.phases[0].at != 0:
-            raise ValueError(f"phases[0].at: the first phase starts at minute 0, not {self.phases[0].at}")
-        for phases in (self.phases, *self.exceptions.values()):
-            minutes = [phase.at for phase in phases]
-            if minutes != sorted(set(minutes)):
-                raise ValueError(f"phases: each starts after the one before, not at minutes {minutes}")
-        return self
 
 
 EventKind = Literal[
@@ -91,7 +35,7 @@ EventKind = Literal[
 ]
 
 
-class NodeEvent(_Model):
+class NodeEvent(Part):
     """What happens to a node's machine between two minutes; the end is the scenario's unless it is given."""
 
     nodes: Annotated[tuple[Index, ...], Field(min_length=1)]
@@ -100,7 +44,7 @@ class NodeEvent(_Model):
     kind: EventKind
 
 
-class Fleet(_Model):
+class Fleet(Part):
     """One fleet, as an environment file would have it. Prices are those of us-east-2."""
 
     purpose: Literal["training", "inference"] = "training"
@@ -108,7 +52,7 @@ class Fleet(_Model):
     nodes: Annotated[int, Field(ge=1, le=64)]
     market: MarketKind = MarketKind.ON_DEMAND
     target_utilization_percent: Percent = 40.0
-    alarms: dict[str, float] = {}
+    alarms: dict[str, float] = Field(default_factory=dict)
     runtimes: Annotated[int, Field(ge=1)] = 2
     jobs: tuple[Job, ...] = ()
     events: tuple[NodeEvent, ...] = ()
@@ -129,7 +73,7 @@ class Fleet(_Model):
         return self
 
 
-class Incident(_Model):
+class Incident(Part):
     """What must be told: one of ``alarms``, from minute ``at`` and no later than ``by``.
 
     ``also`` may come along. A page for it up to ``until`` (default: the scenario's end) is not false.
@@ -145,7 +89,23 @@ class Incident(_Model):
     until: Minute = 24 * 60
 
 
-class Scenario(_Model):
+class Change(Part):
+    """A deployment or a rollout of the environment, in the minutes from ``at`` up to ``until``."""
+
+    kind: Literal["deployment", "rollout"]
+    at: Minute
+    until: Minute
+
+
+class Maintenance(Part):
+    """A planned window, as an environment file would have it: alarms of ``fleets`` (default: all) tell nobody."""
+
+    at: Minute
+    until: Minute
+    fleets: tuple[str, ...] = ()
+
+
+class Scenario(Part):
     """The whole story. ``outages`` are minutes (from, to) in which CloudWatch takes nothing from anybody."""
 
     name: str
@@ -154,6 +114,8 @@ class Scenario(_Model):
     seed: int = 1
     fleets: Annotated[dict[str, Fleet], Field(min_length=1)]
     outages: tuple[tuple[Minute, Minute], ...] = ()
+    changes: tuple[Change, ...] = ()
+    maintenance: tuple[Maintenance, ...] = ()
     incidents: tuple[Incident, ...] = ()
     fast: bool = False
     """Whether it is replayed with every run of the tests."""
@@ -164,13 +126,21 @@ class Scenario(_Model):
         return sum(fleet.nodes for fleet in self.fleets.values()) * self.minutes / 60
 
     @model_validator(mode="after")
-    def _incidents_name_fleets(self) -> Self:
+    def _what_happens_has_a_place_and_an_end(self) -> Self:
+        for where, name in self._named_fleets():
+            if name not in self.fleets:
+                raise ValueError(f"{where}: no fleet is called {name}; there are {', '.join(self.fleets)}")
+        for where, each in (*(("changes", e) for e in self.changes), *(("maintenance", e) for e in self.maintenance)):
+            if not each.at < each.until:
+                raise ValueError(f"{where}: until is after at, {each.at}, and not {each.until}")
         for incident in self.incidents:
-            if incident.fleet not in self.fleets:
-                raise ValueError(f"incidents: no fleet is called {incident.fleet}; there are {', '.join(self.fleets)}")
             if not incident.at < incident.by <= self.minutes:
                 raise ValueError(f"incidents: {incident.at} < by ≤ {self.minutes}, not {incident.by}")
         return self
+
+    def _named_fleets(self) -> Iterator[tuple[str, str]]:
+        yield from (("incidents", incident.fleet) for incident in self.incidents)
+        yield from (("maintenance", name) for window in self.maintenance for name in window.fleets)
 
 
 def load(path: Path) -> Scenario:

@@ -1,13 +1,13 @@
-"""What the capacity watch would publish of a replayed fleet, once a minute: nodes, reservations, the block's end."""
+"""What the capacity watch would publish of a replay, once a minute: nodes, reservations, the block's end, changes."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fleet import metrics
+from fleet import metrics, operations_metrics
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec
 from local.replay.life import Life
-from local.replay.scenario import Fleet
+from local.replay.scenario import Fleet, Scenario
 
 # The watch excuses what is on its way: a node that is replaced takes about this long.
 _EXCUSED_MINUTES: Final = 10
@@ -23,6 +23,19 @@ def watched(
     return [
         {"MetricName": spec.name, "Dimensions": dimensions, "Timestamp": begin, "Value": float(value)}
         for spec, value in _figures(fleet, lives, minute).items()
+    ]
+
+
+def changes(environment: str, scenario: Scenario, minute: int, begin: int) -> list[Mapping[str, Any]]:
+    """Who changes the environment in ``minute``: the watch counts deployments at each look, a rollout says its own."""
+    going_on = [each.kind for each in scenario.changes if each.at <= minute < each.until]
+    figures = {operations_metrics.DEPLOYMENTS_IN_PROGRESS: going_on.count("deployment")}
+    if "rollout" in going_on:
+        figures[operations_metrics.ROLLOUTS_IN_PROGRESS] = 1
+    dimensions = [{"Name": operations_metrics.ENVIRONMENT, "Value": environment}]
+    return [
+        {"MetricName": metric.name, "Dimensions": dimensions, "Timestamp": begin, "Value": float(value)}
+        for metric, value in figures.items()
     ]
 
 
