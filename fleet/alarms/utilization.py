@@ -146,7 +146,14 @@ def job_hang(settings: AlarmSettings) -> AlarmSpec:
 
 def straggler(settings: AlarmSettings) -> AlarmSpec:
     """One core far behind the others: in synchronous training everybody waits for it."""
-    measured = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING
+    measured, thresholds = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, settings.thresholds
+    # A job that idles or starves is far behind the others too, and is another alarm's, with another thing to do.
+    busy = thresholds.low_core_utilization_percent if not settings.reports_flops else IDLE_PERCENT
+    excused = f"FILL(busy, 100) < {busy:g}"
+    worst = [("busy", settings.metric(metrics.LOWEST_JOB_CORE_UTILIZATION, "Minimum"))]
+    if settings.reports_flops:
+        excused += f" OR FILL(useful, 100) < {thresholds.low_utilization_percent:g}"
+        worst.append(("useful", settings.metric(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, "Minimum")))
     return AlarmSpec(
         environment=settings.environment,
         subject=settings.fleet,
@@ -155,10 +162,11 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
         summary=f"The slowest core is more than {STRAGGLER_POINTS:g} points of utilization behind the median.",
         action="Find the node in the worst-nodes table and compare its clocks, EFA counters and ECC with its peers.",
         metric=MathRef(
-            "median - slowest",
+            f"IF({excused}, 0, median - slowest)",
             (
                 ("median", settings.metric(measured, "p50")),
                 ("slowest", settings.metric(measured, "Minimum")),
+                *worst,
             ),
         ),
         comparison=Comparison.ABOVE,

@@ -357,13 +357,13 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
     for alarm in composites(watched("prod")):
         cents[name(alarm)[1]] += 50
 
-    # A fleet on demand that trains: 17 metric alarms over 22 metrics, and the composite: $2.70. A reservation adds
-    # ReservationUnused (1 metric): $2.80. A block adds two endings (2 each): $3.20. An endpoint has no JobHang (1),
-    # Straggler (2), NonFiniteLoss (1) and EfaDegraded (3), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its
+    # A fleet on demand that trains: 17 metric alarms over 24 metrics, and the composite: $2.90. A reservation adds
+    # ReservationUnused (1 metric): $3.00. A block adds two endings (2 each): $3.40. An endpoint has no JobHang (1),
+    # Straggler (4), NonFiniteLoss (1) and EfaDegraded (3), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its
     # balancer: $2.70. The platform: the pager's 2 queues, 3 for each of the engine, the watch and the ledger, 3 for the
     # precompile pipeline, 2 for prices, 2 for budgets, 2 for rollouts, 1 for planned metrics, and 2 that the
     # suppressor reads.
-    assert cents == {"trn1-pretrain": 280, "trn2-frontier": 320, "inf2-chat": 270, "platform": 230}
+    assert cents == {"trn1-pretrain": 300, "trn2-frontier": 340, "inf2-chat": 270, "platform": 230}
 
 
 def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from fleet.alarms import Severity
 from local.replay.run import OURS, SETS, replay
 from local.replay.scenario import CORPUS, load
 from local.replay.score import score
@@ -28,12 +27,18 @@ def test_the_corpus_is_large_and_holds_every_kind_of_incident() -> None:
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_pages_come_in_time_and_no_page_is_false(name: str) -> None:
+def test_pages_and_tickets_come_in_time_and_none_is_false(name: str) -> None:
     found = score([replay(ALL[name], {OURS: SETS[OURS]}, CORPUS)], OURS)
-    pages = found.of(Severity.PAGE)
 
     assert [outcome.incident for outcome in found.outcomes if outcome.first is None] == []
-    assert [each.told for each in pages.judged if not each.is_true] == []
+    assert [each.told for each in found.judged if not each.is_true] == []
+
+
+@pytest.mark.parametrize("name", ["idle-one-job-of-four", "stall-on-shared-node"])
+def test_a_job_that_idles_or_starves_is_no_slow_node(name: str) -> None:
+    told = replay(ALL[name], {OURS: SETS[OURS]}).told[OURS]
+
+    assert [each.alarm for each in told] == [ALL[name].incidents[0].alarms[0]]
 
 
 def test_the_naive_set_misses_one_idle_job_of_two() -> None:
