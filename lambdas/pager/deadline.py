@@ -1,6 +1,7 @@
 """A limit of time that holds whatever the work waits for: a name server, a connection, an answer."""
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
@@ -17,6 +18,29 @@ def within(seconds: float, work: Callable[[], Found]) -> Found:
     Raises:
         EnrichmentError: it took longer than ``seconds``.
     """
+    try:
+        return _begun(work).get(timeout=seconds).result()
+    except Empty:
+        raise EnrichmentError(f"AWS did not answer within {seconds:g} s") from None
+
+
+def meanwhile(seconds: float, work: Callable[[], Found]) -> Callable[[], Found | None]:
+    """Begin ``work`` now; the function that is returned gives what it found.
+
+    It waits until ``seconds`` after the beginning at most, and gives None when the work takes longer or fails.
+    """
+    ended, until = _begun(work), time.monotonic() + seconds
+
+    def found() -> Found | None:
+        try:
+            return ended.get(timeout=max(0.0, until - time.monotonic())).result()
+        except (Empty, EnrichmentError):
+            return None
+
+    return found
+
+
+def _begun(work: Callable[[], Found]) -> SimpleQueue[Future[Found]]:
     ended: SimpleQueue[Future[Found]] = SimpleQueue()
 
     def run() -> None:
@@ -29,7 +53,4 @@ def within(seconds: float, work: Callable[[], Found]) -> Found:
 
     # Not a pool's thread: Python waits for those at its end, however late they are.
     threading.Thread(target=run, daemon=True).start()
-    try:
-        return ended.get(timeout=seconds).result()
-    except Empty:
-        raise EnrichmentError(f"AWS did not answer within {seconds:g} s") from None
+    return ended

@@ -15,15 +15,20 @@ from fleet.alarms.operations import KEYS as OPERATIONS_KEYS
 from fleet.alarms.precompile import KEYS as PRECOMPILE_KEYS
 from fleet.alarms.spending import KEYS as SPENDING_KEYS
 from fleet.paging import SMALL_FLEET
-from lambdas.pager import capacity, evidence, node_states
+from lambdas.pager import capacity, evidence, node_states, worthless
 from lambdas.pager.capacity import Capacity
+from lambdas.pager.changes import Changes, Spell
 from lambdas.pager.errors import EnrichmentError
 from lambdas.pager.evidence import Evidence
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, State
 
 Event = TypeVar("Event")
 
+Found = TypeVar("Found")
+
 BUDGET: Final = 5.0
+# Asked beside the logs, so that it costs no time.
+CHANGES_BUDGET: Final = 1.5
 
 WINDOW: Final = timedelta(minutes=20)
 # These are raised when something has lasted for a quarter or half an hour, and its beginning is to be seen.
@@ -48,6 +53,7 @@ class Enrichment:
     evidence: Evidence | None = None
     capacity: Capacity | None = None
     problem: str | None = None
+    changes: tuple[Spell, ...] | None = None
 
 
 class Events(Protocol[Event]):
@@ -71,9 +77,16 @@ class Within(Protocol):
         """What ``work`` finds; EnrichmentError when it takes longer."""
 
 
+class Meanwhile(Protocol):
+    """Work beside other work."""
+
+    def __call__(self, seconds: float, work: Callable[[], Found], /) -> Callable[[], Found | None]:
+        """A function that gives what ``work`` finds within ``seconds`` from now, else None."""
+
+
 @dataclass(frozen=True, slots=True)
 class Logs:
-    """Where to look: what agents write and what the capacity watch writes.
+    """Where to look: what agents write, what the capacity watch writes, and what says that something is changed.
 
     ``states`` are the first and last events of the states of the nodes of a large fleet, ``waste`` its dollars between.
     """
@@ -82,12 +95,21 @@ class Logs:
     states: Events[NodeEvent]
     capacity: Events[CapacityEvent]
     waste: Waste
+    changes: Changes
     within: Within
+    meanwhile: Meanwhile
     large_fleets: frozenset[str] = frozenset()
 
 
 def enrich(change: AlarmChange, logs: Logs) -> Enrichment:
     """Look the alarm up; for one that is over only the query is named."""
+    if change.state is not State.ALARM:
+        return _looked_up(change, logs)
+    changed = logs.meanwhile(CHANGES_BUDGET, lambda: logs.changes.before(change.changed_at))
+    return replace(_looked_up(change, logs), changes=changed())
+
+
+def _looked_up(change: AlarmChange, logs: Logs) -> Enrichment:
     split = naming.split_alarm_name(change.name)
     if split is None or '"' in split[1] or "\\" in split[1]:
         problem = f"alarm {change.name} names no fleet" if change.state is State.ALARM else None
@@ -123,6 +145,8 @@ def _evidence(of: Enrichment, key: str, change: AlarmChange, logs: Logs) -> Evid
     fleet = change.name.split("/")[1]
     is_large = fleet in logs.large_fleets
     events = (logs.states if is_large else logs.nodes).read(of.query or "", *window)
+    if key == worthless.KEY:
+        events = worthless.of_lost_jobs(events)
     mean_waste = logs.waste.per_node(fleet, *window) if is_large else {}
     found = evidence.collect(events, key, change.changed_at, mean_waste)
     if not found.nodes:

@@ -28,7 +28,8 @@ from lambdas.pager.adapters import (
     secrets_client,
     table_client,
 )
-from lambdas.pager.deadline import within
+from lambdas.pager.changes import ChangeMetrics
+from lambdas.pager.deadline import meanwhile, within
 from lambdas.pager.destinations.delivery import HttpPoster
 from lambdas.pager.destinations.sending import Senders
 from lambdas.pager.enrichment import Logs
@@ -152,7 +153,9 @@ def _world() -> World:
             states=EventQuery(logs, nodes, node_states.events_of, time, budget=3.5),
             capacity=EventQuery(logs, _settings().capacity_log_group, events_of(CapacityEvent), time),
             waste=WasteMetric(metrics_client(), _settings().environment),
+            changes=ChangeMetrics(metrics_client(), _settings().environment),
             within=within,
+            meanwhile=meanwhile,
             large_fleets=_settings().large_fleets,
         ),
         incidents=IncidentTable(table_client(), _settings().idempotency_table, time.time),

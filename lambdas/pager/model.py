@@ -121,6 +121,15 @@ class SeenError(_In):
     device: int | None = None
 
 
+class JobPart(_In):
+    """One job's part of a node in a minute."""
+
+    job: str | None = None
+    cost_usd_per_hour: float | None = None
+    wasted_usd_per_hour: float | None = None
+    non_finite_losses: float | None = None
+
+
 class NodeEvent(_In):
     """One node's minute. A figure that was not measured is None and never zero."""
 
@@ -140,6 +149,7 @@ class NodeEvent(_In):
     wasted_usd_per_hour: float | None = None
     price: Price | None = None
     hardware_errors: tuple[SeenError, ...] = ()
+    jobs: tuple[JobPart, ...] = ()
 
 
 class SeenReservation(_In):

@@ -10,8 +10,11 @@ from fleet import naming
 from fleet.hardware_errors import Action
 from fleet.prices.wording import UNKNOWN, amount, rate
 from lambdas.pager import capacity as capacity_wording
+from lambdas.pager import changes
 from lambdas.pager.capacity import Capacity
+from lambdas.pager.changes import Spell
 from lambdas.pager.evidence import FAULT, Evidence, Node
+from lambdas.pager.first_command import first_command as command_of
 from lambdas.pager.incident import Incident
 from lambdas.pager.links import Links
 from lambdas.pager.model import AlarmChange, Severity, State
@@ -42,6 +45,7 @@ class Page:
     known_since: datetime | None = None
     evidence: Evidence | None = None
     capacity: Capacity | None = None
+    changes: tuple[Spell, ...] | None = None
     enrichment_problem: str | None = None
 
     @property
@@ -114,6 +118,11 @@ def action(page: Page) -> str:
     return _sentences(page)[1] or "Open the runbook."
 
 
+def first_command(page: Page) -> str | None:
+    """What to type first."""
+    return command_of(page.change, page.evidence)
+
+
 def _sentences(page: Page) -> tuple[str, str]:
     text = " ".join(_LINKS.sub("", page.change.description).split())
     first, _, rest = text.partition(". ")
@@ -145,6 +154,7 @@ def facts(page: Page) -> list[tuple[str, str]]:
         *capacity_wording.facts(page.capacity).items(),
         ("Job", jobs(page)),
         ("Money", money(page)),
+        ("Changes", changes.wording(page.changes, page.change.changed_at)),
         ("Numbers", numbers(page)),
     ]
     return [(name, text) for name, text in named if text]

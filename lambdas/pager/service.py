@@ -205,5 +205,6 @@ def _page(
         known_since=known_since or (incident.opened_at if incident.is_certain else None),
         evidence=found.evidence,
         capacity=found.capacity,
+        changes=found.changes,
         enrichment_problem=found.problem,
     )

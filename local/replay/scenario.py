@@ -130,9 +130,10 @@ class Scenario(Part):
         for where, name in self._named_fleets():
             if name not in self.fleets:
                 raise ValueError(f"{where}: no fleet is called {name}; there are {', '.join(self.fleets)}")
-        for where, each in (*(("changes", e) for e in self.changes), *(("maintenance", e) for e in self.maintenance)):
-            if not each.at < each.until:
-                raise ValueError(f"{where}: until is after at, {each.at}, and not {each.until}")
+        spans = (("changes", self.changes), ("maintenance", self.maintenance))
+        for where, at, until in ((where, each.at, each.until) for where, spells in spans for each in spells):
+            if not at < until:
+                raise ValueError(f"{where}: until is after at, {at}, and not {until}")
         for incident in self.incidents:
             if not incident.at < incident.by <= self.minutes:
                 raise ValueError(f"incidents: {incident.at} < by ≤ {self.minutes}, not {incident.by}")

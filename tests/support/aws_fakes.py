@@ -105,9 +105,10 @@ class FakeLogs:
 
 @dataclass
 class FakeMetrics:
-    """GetMetricData: answers one series, or nothing at all."""
+    """GetMetricData: answers ``series``, or those of ``by_id`` where the query's id is in it, or nothing at all."""
 
     series: dict[datetime, float] = field(default_factory=dict)
+    by_id: dict[str, dict[datetime, float]] = field(default_factory=lambda: {"deployment": {}, "rollout": {}})
     error: Exception | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
 
@@ -115,7 +116,13 @@ class FakeMetrics:
         self.asked.append(request)
         if self.error:
             raise self.error
-        return {"MetricDataResults": [{"Timestamps": list(self.series), "Values": list(self.series.values())}]}
+        found = {query["Id"]: self.by_id.get(query["Id"], self.series) for query in request["MetricDataQueries"]}
+        return {
+            "MetricDataResults": [
+                {"Id": name, "Timestamps": list(series), "Values": list(series.values())}
+                for name, series in found.items()
+            ]
+        }
 
 
 @dataclass

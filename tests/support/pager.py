@@ -1,19 +1,20 @@
 """Alarm messages, node events and a whole pager over fakes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
 
 from lambdas.pager import node_states, service, settings
 from lambdas.pager.adapters import EventQuery, Secrets, WasteMetric, events_of
+from lambdas.pager.changes import ChangeMetrics
 from lambdas.pager.destinations.sending import Senders, Sign
 from lambdas.pager.enrichment import Logs
-from lambdas.pager.errors import DeliveryError
+from lambdas.pager.errors import DeliveryError, EnrichmentError
 from lambdas.pager.incident_table import IncidentTable
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Severity
 from lambdas.pager.once import Once
@@ -140,6 +141,17 @@ class LambdaContext(PowertoolsContext):
         return 30_000
 
 
+Found = TypeVar("Found")
+
+
+def _at_once(_: float, work: Callable[[], Found]) -> Callable[[], Found | None]:
+    try:
+        found = work()
+    except EnrichmentError:
+        return lambda: None
+    return lambda: found
+
+
 @dataclass
 class Inbox:
     """What was posted; a URL that contains a text of ``refuses`` is refused."""
@@ -203,7 +215,9 @@ class Pager:
                 states=EventQuery(self.logs, "/neuron-fleet/prod/nodes", node_states.events_of, self.ticker),
                 capacity=EventQuery(self.logs, "/neuron-fleet/prod/capacity", events_of(CapacityEvent), self.ticker),
                 waste=WasteMetric(self.cloudwatch, "prod"),
+                changes=ChangeMetrics(self.cloudwatch, "prod"),
                 within=lambda _, work: work(),
+                meanwhile=_at_once,
                 large_fleets=self.large_fleets,
             ),
             incidents=IncidentTable(self.table, "pages", AT.timestamp),

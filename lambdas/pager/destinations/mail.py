@@ -42,7 +42,10 @@ def _body(page: Page) -> Iterator[str]:
     yield from _listed("Reservations:", capacity.reservations(page.capacity))
     if page.enrichment_problem:
         yield from ("", f"There is more to know, and it is missing here: {page.enrichment_problem}")
-    yield from ("", f"What to do first: {wording.action(page)}", "")
+    yield from ("", f"What to do first: {wording.action(page)}")
+    if command := wording.first_command(page):
+        yield from ("", f"    {command}")
+    yield ""
     yield f"Runbook: {page.links.runbook}"
     yield f"Dashboard: {page.links.dashboard}"
     if page.links.log_query:

@@ -7,7 +7,7 @@ other. Where nothing could be remembered it is the ARN alone.
 
 from typing import Final
 
-from lambdas.pager import capacity
+from lambdas.pager import capacity, changes
 from lambdas.pager import page as wording
 from lambdas.pager.model import Severity
 from lambdas.pager.page import Page
@@ -62,9 +62,11 @@ def details(page: Page) -> dict[str, object]:
         "reservations": capacity.reservations(page.capacity) or None,
         "job": wording.jobs(page),
         "money": wording.money(page),
+        "changes": changes.wording(page.changes, page.change.changed_at),
         "nodes": list(wording.node_lines(page)) or None,
         "numbers": wording.numbers(page),
         "do_first": wording.action(page),
+        "first_command": wording.first_command(page),
         "runbook": page.links.runbook,
         "missing": page.enrichment_problem,
     }

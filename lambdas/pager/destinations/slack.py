@@ -50,6 +50,8 @@ def _paragraphs(page: Page) -> list[str]:
     if page.enrichment_problem:
         paragraphs.append(f"_There is more to know, and it is missing here: {escape(page.enrichment_problem)}_")
     paragraphs.append(f"*What to do first*\n{escape(wording.action(page))}")
+    if command := wording.first_command(page):
+        paragraphs.append(f"```{escape(command)}```")
     return [text for text in paragraphs if text]
 
 

@@ -1,0 +1,41 @@
+"""Work that trains nothing: from its first loss that is no number on, all that a job costs is lost. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from lambdas.pager.model import NodeEvent
+
+KEY: Final = "NonFiniteLoss"
+
+
+def of_lost_jobs(events: Sequence[NodeEvent]) -> list[NodeEvent]:
+    """The events of the nodes of jobs that reported such a loss, their dollars as what is lost.
+
+    One node of a job reports for all of them. Without any report, all events as they are.
+    """
+    began = _first_reports(events)
+    found = [event for event in events if began.keys() & _jobs(event)]
+    return [_counted(event, began) for event in found] or list(events)
+
+
+def _first_reports(events: Iterable[NodeEvent]) -> Mapping[str, datetime]:
+    began: dict[str, datetime] = {}
+    for event in events:
+        for job in event.jobs:
+            if job.job and job.non_finite_losses:
+                began[job.job] = min(event.minute, began.get(job.job, event.minute))
+    return began
+
+
+def _jobs(event: NodeEvent) -> set[str]:
+    return {job.job for job in event.jobs if job.job} or ({event.job} if event.job else set())
+
+
+def _counted(event: NodeEvent, began: Mapping[str, datetime]) -> NodeEvent:
+    lost = {job for job in _jobs(event) if job in began and event.minute >= began[job]}
+    if not lost:
+        return event
+    by_job = {job.job: (job.cost_usd_per_hour if job.job in lost else job.wasted_usd_per_hour) for job in event.jobs}
+    known = [usd for usd in by_job.values() if usd is not None]
+    return event.model_copy(update={"wasted_usd_per_hour": sum(known) if known else event.cost_usd_per_hour})
