@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dashboards import compilation, cores, money
+from dashboards import compilation, cores, machinery, money
 from dashboards.by_job import per_job
 from dashboards.widgets import Row, balancer_series, graph, node_states, row, series, text
 from environments.model import Environment, InferenceFleet
@@ -21,7 +21,11 @@ def rows(
         for fleet in environment.inference_fleets
         if fleet.name in endpoints
     ]
-    return [row(money.price_text(environment)), *(widgets for section in sections for widgets in section)]
+    return [
+        row(money.price_text(environment)),
+        row(machinery.changes(environment.name)),
+        *(widgets for section in sections for widgets in section),
+    ]
 
 
 def _section(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], names: EndpointNames) -> list[Row]:

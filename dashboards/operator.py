@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dashboards import money
+from dashboards import machinery, money
 from dashboards.alarms import AlarmGroup
 from dashboards.by_job import EACH_JOB_OF_A_NODE, owners_table
 from dashboards.widgets import GRAPH_HEIGHT, Row, Shape, alarm_status, graph, log_table, row, series, text
@@ -47,6 +47,7 @@ def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
                 Unit.COUNT,
                 [series(metrics.EXECUTIONS_COMPLETED, "Sum", name, f) for f in fleets],
             ),
+            machinery.changes(name),
         ),
         row(money.price_text(environment)),
         row(

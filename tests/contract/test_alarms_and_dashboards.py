@@ -294,6 +294,31 @@ def test_every_metric_is_drawn_or_has_a_reason_not_to_be() -> None:
     assert (metrics.CATALOGUE | operations_metrics.CATALOGUE).keys() - drawn == NOT_DRAWN.keys()
 
 
+@pytest.mark.parametrize(
+    ("key", "audiences"),
+    [
+        ("NonFiniteLoss", {"training"}),
+        ("EfaDegraded", {"training"}),
+        ("Straggler", {"training"}),
+        ("JobHang", {"training"}),
+        ("HardwareFault", {"operator"}),
+        ("FleetSilent", {"operator", "agent-health"}),
+        # Whoever wonders why a figure jumped.
+        ("ChangeInProgress", {"operator", "inference", "agent-health"}),
+    ],
+)
+def test_what_an_alarm_reads_is_drawn_where_its_audience_looks(key: str, audiences: set[str]) -> None:
+    prod = watched("prod")
+    read = {metric for alarm in alarms(prod) if name(alarm)[2] == key for _, metric, _, _ in alarm_series(alarm)}
+    # The states of nodes have a graph of their own, and how many there are is the capacity's matter.
+    read -= {metrics.NODES_FAULT.name, metrics.PRESENT_NODES.name}
+
+    assert read
+    for audience in audiences:
+        drawn = {metric for widget in dashboards(prod)[audience]["widgets"] for _, metric, _ in widget_series(widget)}
+        assert read <= drawn, audience
+
+
 def test_dashboards_use_the_shapes_that_the_local_page_draws(environment: Watched) -> None:
     for widget in widgets(environment):
         assert widget["type"] in {"metric", "alarm", "text", "log"}
