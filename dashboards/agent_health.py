@@ -20,6 +20,7 @@ def rows(environment: Environment) -> list[Row]:
         row(
             per_fleet("Nodes that report", metrics.AGENT_HEARTBEAT, "Sum"),
             per_fleet("Blind nodes", metrics.NODES_BLIND, "Sum"),
+            per_fleet("Nodes whose agent is silent", metrics.SILENT_NODES, "Minimum"),
             per_fleet("Oldest report", metrics.REPORT_AGE_SECONDS, "Maximum"),
         ),
         row(

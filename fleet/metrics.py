@@ -188,6 +188,9 @@ MISSING_NODES: Final = _capacity(
 PRESENT_NODES: Final = _capacity(
     "PresentNodes", Unit.COUNT, Kind.GAUGE, "nodes of the fleet that EC2 shows as pending or running, reserved or not"
 )
+SILENT_NODES: Final = _capacity(
+    "SilentNodes", Unit.COUNT, Kind.GAUGE, "nodes that EC2 has shown for 20 minutes and whose agent says nothing"
+)
 CAPACITY_BLOCK_MINUTES_LEFT: Final = _capacity(
     "CapacityBlockMinutesLeft", Unit.COUNT, Kind.GAUGE, "minutes until the Capacity Block that the fleet uses ends"
 )

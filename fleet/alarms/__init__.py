@@ -68,6 +68,7 @@ def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
         waste,
         utilization.low_utilization(settings, below=below, waste=waste, fault=fault, idle=idle),
         health.node_blind(settings),
+        health.agent_silent(settings),
         health.hbm_pressure(settings),
         *compilation_alarms(settings),
         health.spool_growing(settings),

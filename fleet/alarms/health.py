@@ -85,6 +85,33 @@ def fleet_silent(settings: AlarmSettings) -> AlarmSpec:
     )
 
 
+def agent_silent(settings: AlarmSettings) -> AlarmSpec:
+    """One agent among many that says nothing: none of its own metrics can show it."""
+    return AlarmSpec(
+        environment=settings.environment,
+        subject=settings.fleet,
+        key="AgentSilent",
+        severity=Severity.TICKET,
+        summary="A node has run for twenty minutes, and its agent says nothing.",
+        action="See in the runbook's query which; restart its agent over Session Manager, else replace the node.",
+        metric=MathRef(
+            # Where none is heard it is FleetSilent's, which wakes somebody. By what the watch saw then: heartbeats that
+            # come late would tell of a minute in which all were silent that one was not. A missing operand counts as 0
+            # and a missing condition drops the minute: the outer one is what keeps the state of an unseen minute.
+            "IF(silent >= 0, IF(silent < nodes, silent, 0))",
+            (
+                ("silent", settings.metric(metrics.SILENT_NODES, "Minimum")),
+                ("nodes", settings.metric(metrics.PRESENT_NODES, "Minimum")),
+            ),
+        ),
+        comparison=Comparison.AT_LEAST,
+        threshold=1,
+        # An agent that is updated, or a node that is ended, is silent for a few minutes.
+        datapoints=(10, 10),
+        silence=Silence.KEEP,
+    )
+
+
 def node_blind(settings: AlarmSettings) -> AlarmSpec:
     """One node without a measurement."""
     return AlarmSpec(

@@ -14,6 +14,7 @@ from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
 from fleet.reserved.reservation_shortage import reservation_shortage
 from fleet.reserved.shortage import worst
+from fleet.reserved.silence import silent_nodes
 from fleet.reserved.standing import Standing, fits, standing, takes_work
 
 
@@ -25,13 +26,14 @@ class Assessment:
     used and is not, ``missing`` the nodes that the fleet should be able to have and cannot get.
     ``unused_usd_per_hour`` is None without a known price; ``price`` is the one that it was counted at, None as well
     where types of several prices lie idle. ``price_stale`` says why the price of the fleet's own type is not to be
-    relied on.
+    relied on. ``silent`` counts nodes whose agent should speak and does not.
     """
 
     present: int
     missing: int
     reason: str | None
     action: str | None
+    silent: int | None = None
     reserved: int | None = None
     used: int | None = None
     unused: int | None = None
@@ -50,8 +52,9 @@ def assess(place: Place, seen: Seen, now: datetime, refreshed: Iterable[Price] =
         reservation_shortage(place, seen, now), batch_shortage(place, seen, now), group_shortage(place, seen, now)
     )
     present = len(seen.nodes)
+    silent = None if seen.agents is None else silent_nodes(seen.nodes, seen.agents, now)
     if not place.is_reserved:
-        return Assessment(present, lacks.nodes, lacks.reason, lacks.action, price=own, price_stale=stale)
+        return Assessment(present, lacks.nodes, lacks.reason, lacks.action, silent=silent, price=own, price_stale=stale)
     active = [r for r in seen.reservations if _is_the_fleets(r, place) and standing(r, now) is Standing.USABLE]
     idle = [r for r in active if takes_work(r, now) and r.available]
     # Mostly the fleet's type; another one lies idle when the fleet's file names the wrong reservation, or a new type.
@@ -62,6 +65,7 @@ def assess(place: Place, seen: Seen, now: datetime, refreshed: Iterable[Price] =
         missing=lacks.nodes,
         reason=lacks.reason,
         action=lacks.action,
+        silent=silent,
         reserved=sum(r.total for r in active),
         used=sum(r.total - r.available for r in active),
         unused=sum(r.available for r in idle),

@@ -101,3 +101,5 @@ class Seen:
     batch: Batch | None = None
     group: ScalingGroup | None = None
     stack: Stack | None = None
+    agents: int | None = None
+    """How many of the nodes' agents were heard lately; None when that could not be asked."""

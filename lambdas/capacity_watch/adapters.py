@@ -14,12 +14,14 @@ from lambdas.capacity_watch.clients import (
     AutoScalingClient,
     BatchClient,
     CloudFormationClient,
+    CloudWatchClient,
     Ec2Client,
     GroupsClient,
     SsmClient,
     TableClient,
 )
 from lambdas.capacity_watch.deployments import ChangingStacks
+from lambdas.capacity_watch.heartbeats import AgentHeartbeats
 from lambdas.capacity_watch.nodes import Ec2Nodes
 from lambdas.capacity_watch.ports import World
 from lambdas.capacity_watch.reservations import Ec2Reservations
@@ -44,6 +46,7 @@ def world() -> World:
     batch: BatchClient = boto3.client("batch", config=PATIENT_FOR_A_LOOK)
     autoscaling: AutoScalingClient = boto3.client("autoscaling", config=PATIENT_FOR_A_LOOK)
     cloudformation: CloudFormationClient = boto3.client("cloudformation", config=PATIENT_FOR_A_LOOK)
+    cloudwatch: CloudWatchClient = boto3.client("cloudwatch", config=PATIENT_FOR_A_LOOK)
     return World(
         reservations=Ec2Reservations(ec2, groups),
         nodes=Ec2Nodes(ec2),
@@ -51,6 +54,7 @@ def world() -> World:
         groups=ScalingGroups(autoscaling),
         stacks=ReservationStacks(cloudformation),
         deployments=ChangingStacks(cloudformation),
+        heartbeats=AgentHeartbeats(cloudwatch),
     )
 
 

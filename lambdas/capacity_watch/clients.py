@@ -66,6 +66,13 @@ class CloudFormationClient(Protocol):
         """ListStacks."""
 
 
+class CloudWatchClient(Protocol):
+    """CloudWatch."""
+
+    def get_metric_data(self, **request: object) -> dict[str, Any]:
+        """GetMetricData."""
+
+
 class SsmClient(Protocol):
     """Systems Manager."""
 

@@ -67,6 +67,7 @@ def _figures(assessment: Assessment, interruptions: int) -> dict[MetricSpec, int
         metrics.MISSING_NODES: assessment.missing,
         metrics.STALE_PRICE: int(assessment.price_stale is not None),
         metrics.PRESENT_NODES: assessment.present,
+        metrics.SILENT_NODES: assessment.silent,
         metrics.CAPACITY_BLOCK_MINUTES_LEFT: assessment.block_minutes_left,
         metrics.SPOT_INTERRUPTIONS: interruptions or None,
     }
@@ -83,6 +84,7 @@ def _story(assessment: Assessment, interrupted: Sequence[str]) -> dict[str, Any]
         "unused": assessment.unused,
         "missing": assessment.missing,
         "present": assessment.present,
+        "silent": assessment.silent,
         "reason": reason,
         "action": assessment.action,
         "price": None if assessment.price is None else _price(assessment.price),

@@ -77,6 +77,14 @@ class Deployments(Protocol):
         ...
 
 
+class Heartbeats(Protocol):
+    """What the agents say of themselves."""
+
+    def of(self, place: Place, now: datetime) -> int:
+        """How many of the fleet's agents were heard lately."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """All of it. Each call may raise what botocore raises, and LookupError for what ought to be there and is not."""
@@ -87,3 +95,4 @@ class World:
     groups: Groups
     stacks: Stacks
     deployments: Deployments
+    heartbeats: Heartbeats

@@ -75,7 +75,18 @@ def _look_at(world: World, place: Place, now: datetime, prices: Sequence[Price])
         # Whatever it is, the other fleets are looked at.
         return Look(place, problems=(_problem(place, error),))
     # What could be seen is said, whatever becomes of the rest.
-    return Look(place, seen.reservations, assess(place, seen, now, prices), _put_in_order(world, place, seen, now))
+    seen, deaf = _heard(world, place, seen, now)
+    done = _put_in_order(world, place, seen, now)
+    return Look(place, seen.reservations, assess(place, seen, now, prices), (*deaf, *done))
+
+
+def _heard(world: World, place: Place, seen: Seen, now: datetime) -> tuple[Seen, tuple[str, ...]]:
+    if not seen.nodes:
+        return replace(seen, agents=0), ()
+    try:
+        return replace(seen, agents=world.heartbeats.of(place, now)), ()
+    except Exception as error:
+        return seen, (_problem(place, error),)
 
 
 def _put_in_order(world: World, place: Place, seen: Seen, now: datetime) -> tuple[str, ...]:

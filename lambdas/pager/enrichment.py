@@ -34,7 +34,7 @@ WINDOW: Final = timedelta(minutes=20)
 # These are raised when something has lasted for a quarter or half an hour, and its beginning is to be seen.
 LONG_WINDOW: Final = timedelta(minutes=45)
 PLATFORM_KEYS: Final = OPERATIONS_KEYS | PRECOMPILE_KEYS | CHANGE_KEYS | SPENDING_KEYS | {naming.PAGE_TEST}
-LONG_KEYS: Final = CAPACITY_KEYS | {"FleetSilent"}
+LONG_KEYS: Final = CAPACITY_KEYS | {"FleetSilent", "AgentSilent"}
 # SMALL_FLEET nodes for 20 minutes. What a larger fleet does is summed up by the query itself.
 NODE_EVENTS: Final = 20 * SMALL_FLEET
 # One a minute, and one more for each event that makes the watch look.

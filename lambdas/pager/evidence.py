@@ -19,7 +19,10 @@ BLIND: Final = "BLIND"
 FAULT: Final = "FAULT"
 SILENT: Final = frozenset({BLIND, NO_EVENT})
 # Alarms about a node's state began when the first of the nodes entered it, whatever was wasted before.
-CAUSES: Final = {"FleetBlind": SILENT, "FleetSilent": SILENT, "NodeBlind": SILENT, "HardwareFault": frozenset({FAULT})}
+CAUSES: Final = {
+    **dict.fromkeys(("FleetBlind", "FleetSilent", "NodeBlind", "AgentSilent"), SILENT),
+    "HardwareFault": frozenset({FAULT}),
+}
 
 
 @dataclass(frozen=True, slots=True)

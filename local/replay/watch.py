@@ -6,6 +6,7 @@ from typing import Any, Final
 from fleet import metrics, operations_metrics
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec
+from fleet.reserved.silence import SETTLED_AFTER
 from local.replay.life import Life
 from local.replay.scenario import Fleet, Scenario
 
@@ -15,14 +16,14 @@ _EXCUSED_MINUTES: Final = 10
 _LETS_GO_MINUTES: Final = 35
 
 
-def watched(
-    environment: str, name: str, fleet: Fleet, lives: list[Life], minute: int, begin: int
+def watched(  # noqa: PLR0913  the fleet, its minute, and what its agents were heard of, all named where it is called
+    environment: str, name: str, fleet: Fleet, lives: list[Life], minute: int, begin: int, *, heard: int
 ) -> list[Mapping[str, Any]]:
-    """The datums of ``minute``, which begins at unix second ``begin``."""
+    """The datums of ``minute``, which begins at unix second ``begin``; ``heard`` of the agents spoke lately."""
     dimensions = [{"Name": metrics.ENVIRONMENT, "Value": environment}, {"Name": metrics.FLEET, "Value": name}]
     return [
         {"MetricName": spec.name, "Dimensions": dimensions, "Timestamp": begin, "Value": float(value)}
-        for spec, value in _figures(fleet, lives, minute).items()
+        for spec, value in _figures(fleet, lives, minute, heard).items()
     ]
 
 
@@ -39,7 +40,7 @@ def changes(environment: str, scenario: Scenario, minute: int, begin: int) -> li
     ]
 
 
-def _figures(fleet: Fleet, all_lives: list[Life], minute: int) -> dict[MetricSpec, int]:
+def _figures(fleet: Fleet, all_lives: list[Life], minute: int, heard: int) -> dict[MetricSpec, int]:
     lives = all_lives
     if fleet.block_ends_at is not None and fleet.block_ends_at - minute <= _LETS_GO_MINUTES:
         # The engine of Capacity Blocks has let go of the nodes on purpose.
@@ -51,6 +52,7 @@ def _figures(fleet: Fleet, all_lives: list[Life], minute: int) -> dict[MetricSpe
     )
     present = sum(not life.happens("node-gone", minute) for life in all_lives)
     figures: dict[MetricSpec, int] = {metrics.PRESENT_NODES: present, metrics.MISSING_NODES: lasting}
+    figures[metrics.SILENT_NODES] = max(0, sum(_settled(life, minute) for life in all_lives) - heard)
     if fleet.market in {MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK}:
         left = None if fleet.block_ends_at is None else fleet.block_ends_at - minute
         reserved = fleet.nodes if left is None or left > 0 else 0
@@ -62,3 +64,8 @@ def _figures(fleet: Fleet, all_lives: list[Life], minute: int) -> dict[MetricSpe
     if warned:
         figures[metrics.SPOT_INTERRUPTIONS] = warned
     return figures
+
+
+def _settled(life: Life, minute: int) -> bool:
+    back = minute - int(SETTLED_AFTER.total_seconds()) // 60
+    return back >= 0 and not any(life.happens("node-gone", each) for each in range(back, minute + 1))

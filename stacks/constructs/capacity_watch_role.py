@@ -13,7 +13,7 @@ from fleet.capacity import LaunchPlan
 from stacks.constructs.pool_role import group_arn
 from stacks.constructs.rights import acknowledge, allow
 
-_LISTS: Final = "these actions read lists, and cannot be limited to a resource"
+_LISTS: Final = "these actions read lists and metrics, and cannot be limited to a resource"
 _GROUPS: Final = "a group's ARN holds an id that it gets when it is created; its name is whole"
 _EVENTS: Final = "a stack's ARN ends with an id that it gets when it is created"
 
@@ -27,7 +27,12 @@ def allow_watch(
     parameters: Sequence[str],
 ) -> None:
     """Give ``role`` what the watch does. ``compute_environments`` are those that it may keep nodes in; ARNs all."""
-    reading = ["cloudformation:ListStacks", "ec2:DescribeCapacityReservations", "ec2:DescribeInstances"]
+    reading = [
+        "cloudformation:ListStacks",
+        "cloudwatch:GetMetricData",
+        "ec2:DescribeCapacityReservations",
+        "ec2:DescribeInstances",
+    ]
     allow(role, "ssm:GetParameters", on=parameters)
     if environment.batch_fleets:
         reading += ["batch:DescribeComputeEnvironments", "batch:ListJobs"]

@@ -368,10 +368,10 @@ def test_the_operator_sees_alarms_first() -> None:
     # A fleet that trains has seven pages, an endpoint three for its nodes and three of its balancer; undelivered pages,
     # pages that wait, and rollouts that nobody drives.
     assert len(first["properties"]["alarms"]) == 7 + 7 + (3 + 3) + 2 + 1
-    # Nodes: 7 for a fleet that trains, 8 for an endpoint. Capacity: 3 for a reservation, 5 for a block, 2 on demand.
+    # Nodes: 8 for a fleet that trains, 9 for an endpoint. Capacity: 3 for a reservation, 5 for a block, 2 on demand.
     # The engine, the watch and the ledger: 3 each. The precompile pipeline, prices and budgets: 2 each; rollouts: 1.
     # More metrics than planned for: 1.
-    assert len(second["properties"]["alarms"]) == (7 + 3) + (7 + 5) + (8 + 2) + 3 * 3 + 3 * 2 + 1 + 1
+    assert len(second["properties"]["alarms"]) == (8 + 3) + (8 + 5) + (9 + 2) + 3 * 3 + 3 * 2 + 1 + 1
 
 
 def test_what_the_alarms_of_production_cost_a_month() -> None:
@@ -382,13 +382,13 @@ def test_what_the_alarms_of_production_cost_a_month() -> None:
     for alarm in composites(watched("prod")):
         cents[name(alarm)[1]] += 50
 
-    # A fleet on demand that trains: 17 metric alarms over 24 metrics, and the composite: $2.90. A reservation adds
-    # ReservationUnused (1 metric): $3.00. A block adds two endings (2 each): $3.40. An endpoint has no JobHang (1),
+    # A fleet on demand that trains: 18 metric alarms over 26 metrics, and the composite: $3.10. A reservation adds
+    # ReservationUnused (1 metric): $3.20. A block adds two endings (2 each): $3.60. An endpoint has no JobHang (1),
     # Straggler (4), NonFiniteLoss (1) and EfaDegraded (3), but CacheMissWhileServing (1) and 3 + 2 + 1 metrics of its
-    # balancer: $2.70. The platform: the pager's 2 queues, 3 for each of the engine, the watch and the ledger, 3 for the
+    # balancer: $2.90. The platform: the pager's 2 queues, 3 for each of the engine, the watch and the ledger, 3 for the
     # precompile pipeline, 2 for prices, 2 for budgets, 2 for rollouts, 1 for planned metrics, and 2 that the
     # suppressor reads.
-    assert cents == {"trn1-pretrain": 300, "trn2-frontier": 340, "inf2-chat": 270, "platform": 230}
+    assert cents == {"trn1-pretrain": 320, "trn2-frontier": 360, "inf2-chat": 290, "platform": 230}
 
 
 def test_no_fleet_has_a_capacity_graph_that_nobody_fills() -> None:

@@ -72,7 +72,12 @@ def own(*fleets: str) -> list[tuple[list[str], list[str], Any]]:
 
 BATCH = ["batch:DescribeComputeEnvironments", "batch:ListJobs"]
 SCALING = ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
-EC2 = ["cloudformation:ListStacks", "ec2:DescribeCapacityReservations", "ec2:DescribeInstances"]
+EC2 = [
+    "cloudformation:ListStacks",
+    "cloudwatch:GetMetricData",
+    "ec2:DescribeCapacityReservations",
+    "ec2:DescribeInstances",
+]
 PRICES = (["dynamodb:BatchGetItem"], ["the price table"], None)
 MEMBERS = ["cloudformation:DescribeStacks", "cloudformation:ListStackResources", "tag:GetResources"]
 

@@ -35,6 +35,8 @@ class Account:
     kept: list[tuple[str, int]] = field(default_factory=list)
     stacks_asked: list[str] = field(default_factory=list)
     changing: tuple[str, ...] = ()
+    heard: dict[str, int] = field(default_factory=dict)
+    """Agents that speak, where it is not one on each node."""
     prices: dict[str, tuple[Price, ...]] = field(default_factory=dict)
 
     def world(self) -> World:
@@ -48,6 +50,7 @@ class Account:
             groups=port(lambda p: self.scaling[p.fleet]),
             stacks=port(self._stack),
             deployments=SimpleNamespace(of=self._changing),
+            heartbeats=SimpleNamespace(of=self._heard),
         )
 
     def read_prices(self, _settings: object, _places: object) -> dict[str, tuple[Price, ...]]:
@@ -77,6 +80,10 @@ class Account:
     def _changing(self, environment: str, _now: object) -> tuple[str, ...]:
         self._maybe_fail(f"deployments of {environment}")
         return self.changing
+
+    def _heard(self, of: Place, _now: object) -> int:
+        self._maybe_fail(f"hear {of.fleet}")
+        return self.heard.get(of.fleet, len(self.running.get(of.fleet, ())))
 
     def _fleet_of(self, instance_id: str) -> tuple[str, str] | None:
         self._maybe_fail(instance_id)

@@ -89,8 +89,8 @@ def test_the_text_names_prices_what_is_not_priced_and_the_budgets() -> None:
     assert "staging to prod: $ expected in a month" in told
     assert "not priced: ECR: images kept and pulled: no price with a source was found" in told
     assert re.search(r"CloudWatch: \$1\d\d\.\d\d expected, within its budget of \$150\.00", told)
-    assert "128 trn1.32xlarge in 8 jobs: $57.48 of $60.00; $62.28 when" in told
-    assert "2,000 trn1.32xlarge in 125 jobs: $705.96 of $720.00; $780.96 when" in told
+    assert "128 trn1.32xlarge in 8 jobs: $57.78 of $60.00; $62.58 when" in told
+    assert "2,000 trn1.32xlarge in 125 jobs: $706.56 of $720.00; $781.56 when" in told
 
 
 def test_an_environment_over_its_budget_is_said_to_be(tmp_path: Path) -> None:

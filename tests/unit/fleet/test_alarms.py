@@ -90,6 +90,7 @@ def test_a_training_fleet_has_the_contracted_alarms() -> None:
         "HardwareFault",
         "FleetBlind",
         "NodeBlind",
+        "AgentSilent",
         "Straggler",
         "HbmPressure",
         "CompileTooLong",

@@ -49,7 +49,7 @@ def node(*specs: RuntimeSpec) -> Json:
 
 
 def test_the_worse_of_two_jobs_speaks_for_the_node() -> None:
-    # (30 + 10) / 2 of the cores' time; (7.5 + 2.5) / 2 % of the tensor engines. The mean of all four would be 35 and 23.
+    # (30 + 10) / 2 of the cores' time; (7.5 + 2.5) / 2 % of the tensor engines. Over all four it would be 35 and 23.
     assert said([node(BIG, SLOW)]) == [figure(20, 5, 0)]
 
 

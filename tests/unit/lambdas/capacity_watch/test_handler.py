@@ -74,6 +74,17 @@ def test_what_is_not_billed_by_the_hour_is_nobodys_problem(changes: dict[str, An
     assert service.left_behind(Account(made=(("gone", reservation(**changes)),)).world(), "prod", ()) == ()
 
 
+def test_agents_that_could_not_be_asked_for_are_a_problem_and_the_rest_is_said(deploy: Deploy) -> None:
+    account = Account(running={"pretrain": nodes(6, "cr-1")}, broken={"hear pretrain": TimeoutError("CloudWatch")})
+    deployed = deploy(account, named())
+
+    deployed.invoke()
+
+    assert deployed.problems == 1
+    assert "SilentNodes" not in deployed.capacity["pretrain"]
+    assert deployed.capacity["pretrain"]["PresentNodes"] == 6
+
+
 def test_reservations_that_cannot_be_listed_are_one_problem_and_no_more(deploy: Deploy) -> None:
     deployed = deploy(Account(broken={"see all of prod": TimeoutError("EC2")}), place())
 
@@ -85,7 +96,9 @@ def test_reservations_that_cannot_be_listed_are_one_problem_and_no_more(deploy: 
 
 def test_an_event_has_the_shape_that_others_read() -> None:
     look = service.Look(block_place(), (block(available=2),))
-    account = Account(held={"pretrain": look.reservations}, running={"pretrain": nodes(6, "cr-1")})
+    account = Account(
+        held={"pretrain": look.reservations}, running={"pretrain": nodes(6, "cr-1")}, heard={"pretrain": 5}
+    )
     look = service.look(account.world(), (look.place,), NOW)[0]
 
     assert events.event(look, NOW) == {
@@ -103,6 +116,7 @@ def test_an_event_has_the_shape_that_others_read() -> None:
                         {"Name": "MissingNodes", "Unit": "Count"},
                         {"Name": "StalePrice", "Unit": "Count"},
                         {"Name": "PresentNodes", "Unit": "Count"},
+                        {"Name": "SilentNodes", "Unit": "Count"},
                         {"Name": "CapacityBlockMinutesLeft", "Unit": "Count"},
                     ],
                 }
@@ -116,6 +130,7 @@ def test_an_event_has_the_shape_that_others_read() -> None:
         "MissingNodes": 0,
         "StalePrice": 0,
         "PresentNodes": 6,
+        "SilentNodes": 1,
         "CapacityBlockMinutesLeft": 2966,
         "schema": 1,
         "kind": "capacity",
@@ -131,6 +146,7 @@ def test_an_event_has_the_shape_that_others_read() -> None:
         "unused": 2,
         "missing": 0,
         "present": 6,
+        "silent": 1,
         "price": {
             "usd_per_hour": 35.7608,
             "kind": "capacity-block",
@@ -285,7 +301,14 @@ def test_calls_give_up_soon_and_are_tried_twice(monkeypatch: pytest.MonkeyPatch)
 
     adapters.world()
 
-    assert [service for service, _ in asked] == ["ec2", "resource-groups", "batch", "autoscaling", "cloudformation"]
+    assert [service for service, _ in asked] == [
+        "ec2",
+        "resource-groups",
+        "batch",
+        "autoscaling",
+        "cloudformation",
+        "cloudwatch",
+    ]
     for _, config in asked:
         assert (config.connect_timeout, config.read_timeout) == (2, 5)
         assert config.retries == {"mode": "standard", "total_max_attempts": 2}
