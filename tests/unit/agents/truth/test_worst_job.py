@@ -27,11 +27,12 @@ Said = Mapping[str, Any]
 def said(minutes: Sequence[Json | None], jobs: tuple[Job, ...] = JOBS) -> list[Said]:
     """What each minute says of the worst job; one report, or None for a monitor that is silent."""
     pipeline = Pipeline(agents.config(price=None), "i-1", agents.MINUTE)
-    found = []
+    found: list[Said] = []
     for index, report in enumerate(minutes):
         begin = agents.MINUTE + 60 * index
-        for second in range(5, 60, 5) if report is not None else ():
-            pipeline.line(samples.line(report), begin + second)
+        if report is not None:
+            for second in range(5, 60, 5):
+                pipeline.line(samples.line(report), begin + second)
         entry = pipeline.close(begin, begin + 60, index + 1, Surroundings(Contribution(jobs=jobs)), SelfFigures())
         published = figures(metric_data(entry), left_out=())
         found.append({name: published[name] for name in sorted(OF_THE_WORST_JOB & published.keys())})
