@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, cast
 
 import uvicorn
+from fastapi import FastAPI
 
 from agents.workload.compile_cache.errors import CacheError
 from agents.workload.compile_cache.tiers.local import LocalTier
@@ -22,9 +23,11 @@ from agents.workload.serving import settings as configuration
 from agents.workload.serving.cold_start import bring, wrong_with
 from agents.workload.serving.devices import held_devices
 from agents.workload.serving.figures import Figures
-from agents.workload.serving.health import Health
+from agents.workload.serving.health import OK, Health
 from agents.workload.serving.memory import HostMemory
 from agents.workload.serving.settings import Settings
+from agents.workload.serving.shadow import settings as shadow
+from agents.workload.serving.shadow.application import shadowed
 from agents.workload.serving.watch import RESTART_CODE
 from examples.serving import vllm
 from examples.serving.app import Server, application
@@ -52,25 +55,32 @@ def main() -> None:
     parser.add_argument("--standin", action="store_true", help="no model: its shapes, time and failures")
     parser.add_argument("--seconds", type=float, default=0.0, help="of a batch of the stand-in")
     parser.add_argument("--error-every", type=int, default=0, help="which batch of the stand-in fails; 0: none")
+    parser.add_argument("--says", default="word", help="every word of the stand-in's completions")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     asked = parser.parse_args()
     told = {**_OF_A_STAND_IN, **os.environ} if asked.standin else dict(os.environ)
     settings = configuration.read(told)
     if asked.vllm:
-        app = vllm.application(_front(settings, told, asked.vllm, asked.vllm_model))
-        uvicorn.run(app, host=asked.host, port=asked.port, access_log=False, timeout_graceful_shutdown=25)
+        front = _front(settings, told, asked.vllm, asked.vllm_model)
+        _serve(vllm.application(front), front.health, told, asked)
         return
     if asked.standin:
         settings = replace(settings, artifact=None)
-        model: Model = StandIn(asked.seconds, asked.error_every, cores=settings.cores)
+        model: Model = StandIn(asked.seconds, asked.error_every, cores=settings.cores, says=asked.says)
     else:
         module, _, name = asked.model.partition(":")
         # The path is the operator's own; what it names makes a Model.
         model = cast(Model, getattr(importlib.import_module(module), name)(settings))
     server = _server(settings, model, told)
+    _serve(application(server), server.health, told, asked)
+
+
+def _serve(app: FastAPI, health: Health, told: Mapping[str, str], asked: argparse.Namespace) -> None:
+    # Around everything: what a rollout compares are whole answers.
+    whole = shadowed(app, shadow.read(told), lambda: health.ready().status == OK)
     # Answers in progress are ended by ECS's stop timeout, 30 seconds unless it was set.
-    uvicorn.run(application(server), host=asked.host, port=asked.port, access_log=False, timeout_graceful_shutdown=25)
+    uvicorn.run(whole, host=asked.host, port=asked.port, access_log=False, timeout_graceful_shutdown=25)
 
 
 def _health(settings: Settings) -> Health:

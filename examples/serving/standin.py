@@ -25,6 +25,8 @@ class StandIn:
     cores: int = 2
     load_seconds: float = 0.0
     sick: str = ""
+    says: str = "word"
+    """Every word of its completions."""
     batches: list[tuple[int, int]] = field(default_factory=list)
     """(length, batch size) of each execution, as a graph would have been chosen by."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
@@ -40,7 +42,7 @@ class StandIn:
     def generate(self, batch: Sequence[Padded], most: int) -> list[Generated]:
         """As many words as were asked for."""
         self._execute(batch)
-        return [Generated(" ".join(["word"] * most), most) for _ in batch]
+        return [Generated(" ".join([self.says] * most), most) for _ in batch]
 
     def embed(self, batch: Sequence[Padded]) -> list[list[float]]:
         """The number of own tokens, twice."""
