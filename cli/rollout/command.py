@@ -24,17 +24,21 @@ _LOOK_SECONDS: Final = 5.0
 
 
 @app.command()
-def start(
+def start(  # noqa: PLR0913, PLR0917 - the command line's own options
     environment: Name,
     fleet: FleetName,
     image: Annotated[str, typer.Option(help="By its digest. Default: what was deployed last.")] = "",
     artifact: Annotated[str, typer.Option(help="Folder of its compiled graphs. Default: what the file declares.")] = "",
+    without_shadow: Annotated[
+        bool, typer.Option("--without-shadow", help="Do not wait for recorded requests to be compared.")
+    ] = False,
     follow: Follow = False,
     as_json: AsJson = False,
 ) -> None:
     """Roll out what was deployed last, or that with another image."""
     with _answering(environment, fleet) as named:
         more = {"rollout_id": uuid.uuid4().hex[:12], "image": image, "artifact": artifact}
+        more |= {"without_shadow": "true"} if without_shadow else {}
         report = engine.ask(named, "start", fleet, who=engine.caller(named), **more)
         _show(named, report, follow, as_json)
 
@@ -112,6 +116,7 @@ def _print(report: dict[str, Any], as_json: bool, *, with_history: bool = True) 
         f"  candidate  {weights['candidate']:>3} %  healthy targets: {healthy['candidate']}",
         f"  serves     {', '.join(each.rpartition('/')[2] for each in report['serves']) or 'nothing'}",
     ]
+    lines += [f"  shadow     {each['said']}" for each in report.get("shadow", ())]
     lines += [f"  why        {report['reason']}"] if report["reason"] else []
     lines += [f"  waits for  {report['waits_for']}"] if report["waits_for"] and not report["is_over"] else []
     if not report["is_driven"]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from fleet.rollout.decide import roll_back
+from fleet.rollout.course import BEFORE_PROMOTION, roll_back
 from fleet.rollout.record import Outcome, Phase, Rollout
 
 
@@ -14,7 +14,7 @@ class RefusedError(Exception):
 def pause(rollout: Rollout, who: str, now: datetime) -> Rollout:
     """Stay at this share; the gates go on."""
     _must_run(rollout, "paused")
-    if rollout.phase not in (Phase.ARTIFACT, Phase.PREPARING, Phase.BAKING):
+    if rollout.phase not in BEFORE_PROMOTION:
         raise RefusedError(f"it is {rollout.phase}, which cannot be paused")
     if rollout.paused_at is not None:
         return rollout

@@ -5,9 +5,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from fleet.rollout.course import BEFORE_PROMOTION, bake, is_paused, minutes_in_phase, paused, roll_back
 from fleet.rollout.facts import Facts, Side, p99_in_common
 from fleet.rollout.gates import Verdict, judge
 from fleet.rollout.record import Outcome, Phase, Rollout, short, wanted
+from fleet.rollout.shadowing import begin_shadow, shadowing
 
 
 def decide(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
@@ -15,16 +17,9 @@ def decide(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
     if rollout.is_over:
         return rollout
     foreign = _foreign_weights(rollout, facts)
-    if foreign and rollout.phase in _BEFORE_PROMOTION:
+    if foreign and rollout.phase in BEFORE_PROMOTION:
         return roll_back(rollout, now, foreign)
     return _NEXT[rollout.phase](rollout, facts, now)
-
-
-def roll_back(rollout: Rollout, now: datetime, reason: str) -> Rollout:
-    """All requests to the stable side, in one step; where that has the new version by now, once it has the old one."""
-    phase = Phase.ROLLING_BACK if rollout.phase in _BEFORE_PROMOTION else Phase.RESTORING
-    verb = "rolling back" if phase is Phase.ROLLING_BACK else "bringing the old version back before requests go there"
-    return replace(rollout.enter(phase, now, f"{verb}: {reason}"), reason=reason, paused_at=None)
 
 
 def _foreign_weights(rollout: Rollout, facts: Facts) -> str:
@@ -42,9 +37,9 @@ def _artifact(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
         said = f"compiled graphs are ready: {rollout.artifact}" if rollout.artifact else "no compiled graphs were named"
         cost = facts.stable.usd_per_million_tokens
         known = replace(rollout, stable_usd_per_million_tokens=cost)
-        return _paused(known, now) if _is_paused(rollout) else _prepare(known, now, 0, said)
+        return paused(known, now) if is_paused(rollout) else _prepare(known, now, 0, said)
     missing = f"compiled graphs {rollout.artifact} are not in the store"
-    if _minutes(rollout, now) >= rollout.plan.artifact_minutes:
+    if minutes_in_phase(rollout, now) >= rollout.plan.artifact_minutes:
         return roll_back(rollout, now, f"{missing} after {rollout.plan.artifact_minutes:g} minutes")
     return rollout.wait(missing)
 
@@ -63,16 +58,16 @@ def _preparing(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
         if breached is not None:
             return breached
     if side.runs(rollout.new_version, needed):
-        if _is_paused(rollout):
-            return _paused(rollout, now)
+        if is_paused(rollout):
+            return paused(rollout, now)
         if rollout.not_before is not None and now < rollout.not_before:
             return rollout.wait(f"until {rollout.not_before:%H:%M} UTC answers may be those of the rollout before")
-        said = f"healthy targets: {side.healthy}; {rollout.percent} % of the requests go to the candidate"
-        return rollout.enter(Phase.BAKING, now, said)
+        is_first = rollout.plan.shadow is not None and not rollout.step
+        return begin_shadow(rollout, now) if is_first else bake(rollout, facts, now)
     lacks = f"{side.healthy} of {needed} targets of the candidate are healthy"
     lacks += "" if side.versions <= {rollout.new_version} and side.is_settled else "; another version runs there still"
     lacks += f"; {side.no_nodes}" if side.no_nodes else ""
-    if _minutes(rollout, now) >= rollout.plan.ready_minutes:
+    if minutes_in_phase(rollout, now) >= rollout.plan.ready_minutes:
         return roll_back(rollout, now, f"{lacks}, after {rollout.plan.ready_minutes:g} minutes")
     return rollout.wait(lacks)
 
@@ -83,13 +78,13 @@ def _baking(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
         return breached
     compared = p99_in_common(facts.candidate.minutes, facts.stable.minutes)
     rollout = replace(rollout, stable_p99=compared[1]) if compared else rollout
-    if _is_paused(rollout):
-        return _paused(rollout, now)
+    if is_paused(rollout):
+        return paused(rollout, now)
     return _baked(rollout, facts, now)
 
 
 def _baked(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
-    plan, minutes, unknown = rollout.plan, _minutes(rollout, now), "; ".join(judge(rollout, facts).unknown)
+    plan, minutes, unknown = rollout.plan, minutes_in_phase(rollout, now), "; ".join(judge(rollout, facts).unknown)
     if minutes < plan.bake_minutes:
         return rollout.wait(f"baked {minutes:.1f} of {plan.bake_minutes:g} minutes")
     if unknown and minutes >= plan.bake_minutes + plan.traffic_minutes:
@@ -133,7 +128,7 @@ def _or_hold(rollout: Rollout, facts: Facts, now: datetime, text: str) -> Rollou
     """Wait for the stable side; when that has lasted too long, end with all requests on the candidate."""
     healthy, needed = facts.stable.healthy, _enough(rollout)
     state = f"it runs {_names(facts.stable)}, and {healthy} targets are healthy where {needed} are needed"
-    if _minutes(rollout, now) < rollout.plan.promotion_minutes or _foreign_weights(rollout, facts):
+    if minutes_in_phase(rollout, now) < rollout.plan.promotion_minutes or _foreign_weights(rollout, facts):
         return rollout.wait(state)
     reason = f"{text} within {rollout.plan.promotion_minutes:g} minutes: {state}"
     held = rollout.enter(Phase.ENDED, now, f"held: {reason}")
@@ -170,25 +165,10 @@ def _names(side: Side) -> str:
     return ", ".join(map(short, sorted(side.versions))) or "nothing"
 
 
-def _is_paused(rollout: Rollout) -> bool:
-    return rollout.paused_at is not None
-
-
-def _paused(rollout: Rollout, now: datetime) -> Rollout:
-    since = rollout.paused_at or now
-    if now - since >= timedelta(hours=rollout.plan.pause_hours):
-        return roll_back(rollout, now, f"it was paused for {rollout.plan.pause_hours:g} hours")
-    return rollout.wait("paused")
-
-
-def _minutes(rollout: Rollout, now: datetime) -> float:
-    return (now - rollout.since).total_seconds() / 60
-
-
-_BEFORE_PROMOTION: Final = frozenset({Phase.ARTIFACT, Phase.PREPARING, Phase.BAKING})
 _NEXT: Final[dict[Phase, Callable[[Rollout, Facts, datetime], Rollout]]] = {
     Phase.ARTIFACT: _artifact,
     Phase.PREPARING: _preparing,
+    Phase.SHADOWING: shadowing,
     Phase.BAKING: _baking,
     Phase.PROMOTING: _promoting,
     Phase.RETURNING: _returning,

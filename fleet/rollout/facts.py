@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from fleet.shadow.comparison import Comparison
+
 
 @dataclass(frozen=True, slots=True)
 class Minute:
@@ -59,6 +61,8 @@ class Facts:
     """Keys of the fleet's alarms that went off since the rollout began, and still are on."""
     has_artifact: bool | None = None
     """None where it could not be seen."""
+    shadow: tuple[Comparison | None, ...] = ()
+    """One for each task of the candidate; None where it has not reported. Looked for while that is waited for."""
 
 
 def p99_in_common(one: Iterable[Minute], other: Iterable[Minute]) -> tuple[float, float] | None:

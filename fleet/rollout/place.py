@@ -38,3 +38,5 @@ class RolloutPlace:
     version_parameter: str
     plan: Plan
     artifact: str = ""
+    shadow_bucket: str = ""
+    """Where recorded requests and reports lie; empty where the plan asks for none."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
+from fleet.shadow.gate import ShadowGate
+
 DEFAULT_STEPS: Final = (5, 25, 50, 100)
 # Two dozen minutes of launch, 40 of start-up (stacks.constructs.endpoint_service.START_UP), and some patience.
 _READY_MINUTES: Final = 90.0
@@ -48,6 +50,8 @@ class Plan:
     min_requests: int = 300
     """The candidate must have answered so many in a bake before it is judged good."""
     gates: Gates = field(default_factory=Gates)
+    shadow: ShadowGate | None = None
+    """What recorded requests must show before the first step; None: the first step comes without it."""
     artifact_minutes: float = 60.0
     """How long compiled graphs are waited for."""
     ready_minutes: float = _READY_MINUTES

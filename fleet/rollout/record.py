@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from fleet.rollout.plan import Plan
+from fleet.shadow.comparison import Comparison
 
 # A rollout of a week has fewer events than this; a record must stay far below DynamoDB's 400 KB.
 HISTORY: Final = 200
@@ -18,6 +19,8 @@ class Phase(StrEnum):
     """Compiled graphs of the new version."""
     PREPARING = "preparing"
     """Nodes and health of the candidate, for the share of the coming step."""
+    SHADOWING = "shadowing"
+    """The candidate to answer recorded requests as the stable side did, before it is given any. Not in every plan."""
     BAKING = "baking"
     """Time and requests at the step's share."""
     PROMOTING = "promoting"
@@ -82,6 +85,8 @@ class Rollout:
     """Of the stable side while it still had requests; at 100 % there are no same minutes to compare with."""
     stable_usd_per_million_tokens: float | None = None
     """Of the stable side when all requests were its own."""
+    shadow: tuple[Comparison, ...] = ()
+    """What the candidate's tasks have reported of recorded requests."""
     history: tuple[Event, ...] = ()
 
     @property
@@ -160,7 +165,7 @@ def wanted(rollout: Rollout) -> Wanted:
     if phase in (Phase.PROMOTING, Phase.RESTORING):
         return Wanted(100, rollout.nodes, stable, rollout.new_version)
     before = plan.steps[step - 1] if step else 0
-    weight = before if phase is Phase.PREPARING else plan.steps[step]
+    weight = plan.steps[step] if phase is Phase.BAKING else before
     return Wanted(weight, plan.nodes_at(step, rollout.nodes), stable, rollout.new_version)
 
 

@@ -1,7 +1,10 @@
 """What became of a rollout, and what really serves: the execution's output, and what people are shown."""
 
+from dataclasses import asdict
+
 from fleet.rollout.facts import Facts
 from fleet.rollout.record import Outcome, Phase, Rollout
+from fleet.shadow.gate import said
 
 
 def serving(facts: Facts) -> tuple[str, ...]:
@@ -33,6 +36,7 @@ def report(rollout: Rollout, facts: Facts) -> dict[str, object]:
         "new_version": rollout.new_version,
         "look_seconds": look_again(rollout),
         "fence": rollout.fence,
+        "shadow": [{**asdict(each), "said": said(each)} for each in rollout.shadow],
     }
 
 

@@ -15,6 +15,7 @@ from lambdas.rollout.clients import (
     CloudWatchClient,
     EcsClient,
     S3Client,
+    S3ReadClient,
     SsmClient,
     StatesClient,
     TableClient,
@@ -26,6 +27,7 @@ from lambdas.rollout.sides.balancer import Listener
 from lambdas.rollout.sides.executions import StateMachine
 from lambdas.rollout.sides.measured import CloudWatchFigures
 from lambdas.rollout.sides.nodes import ScalingGroup
+from lambdas.rollout.sides.reports import ShadowReports
 from lambdas.rollout.sides.services import EcsServices
 from lambdas.rollout.store import Table
 
@@ -44,6 +46,7 @@ def world(settings: Settings) -> World:
     cloudwatch: CloudWatchClient = boto3.client("cloudwatch", config=PATIENT_FOR_A_LOOK)
     ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
     s3: S3Client = boto3.client("s3", config=PATIENT_FOR_A_LOOK)
+    objects: S3ReadClient = boto3.client("s3", config=PATIENT_FOR_A_LOOK)
     states: StatesClient = boto3.client("stepfunctions", config=PATIENT_FOR_A_LOOK)
     dynamodb: TableClient = boto3.client("dynamodb", config=PATIENT_FOR_A_LOOK)
     return World(
@@ -53,6 +56,7 @@ def world(settings: Settings) -> World:
         nodes=ScalingGroup(autoscaling),
         measured=CloudWatchFigures(cloudwatch),
         artifacts=ArtifactStore(ssm, s3, naming.compile_cache_place_parameter(settings.environment)),
+        reports=ShadowReports(objects),
         executions=StateMachine(states, settings.state_machine),
     )
 

@@ -75,6 +75,16 @@ class S3Client(Protocol):
         """HeadObject."""
 
 
+class S3ReadClient(Protocol):
+    """S3, where objects are read."""
+
+    def list_objects_v2(self, **request: object) -> dict[str, Any]:
+        """ListObjectsV2."""
+
+    def get_object(self, **request: object) -> dict[str, Any]:
+        """GetObject."""
+
+
 class StatesClient(Protocol):
     """Step Functions."""
 

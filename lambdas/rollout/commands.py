@@ -46,6 +46,8 @@ class Command(BaseModel):
     """By its digest. Default: what was deployed last."""
     artifact: str = ""
     """Folder of its compiled graphs in the store, ``neuron-artifacts/<model>/<hash>``. Default: what is declared."""
+    without_shadow: bool = False
+    """Give it its first requests without a look at recorded ones."""
     who: Annotated[str, Field(max_length=200)] = ""
 
 
@@ -99,7 +101,7 @@ def _start(command: Command, world: World, place: RolloutPlace, now: datetime) -
         Rollout(
             rollout_id=command.rollout_id,
             fleet=place.fleet,
-            plan=place.plan,
+            plan=replace(place.plan, shadow=None) if command.without_shadow else place.plan,
             old_version=old,
             new_version=new,
             nodes=nodes,

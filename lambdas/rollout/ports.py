@@ -7,6 +7,7 @@ from typing import Final, Protocol
 from fleet.rollout.facts import Side
 from fleet.rollout.place import RolloutPlace, SidePlace
 from fleet.rollout.record import Rollout
+from fleet.shadow.comparison import Comparison
 
 # Beside the time between two looks: a look with all its retries.
 _LATE: Final = timedelta(minutes=5)
@@ -139,6 +140,14 @@ class Artifacts(Protocol):
         ...
 
 
+class Reports(Protocol):
+    """What the candidate's tasks have written of recorded requests."""
+
+    def of(self, place: RolloutPlace, version: str, tasks: tuple[str, ...]) -> tuple[Comparison | None, ...]:
+        """One for each of ``tasks``; None where there is none, or none that can be read."""
+        ...
+
+
 class Executions(Protocol):
     """The state machine."""
 
@@ -161,4 +170,5 @@ class World:
     nodes: Nodes
     measured: Measured
     artifacts: Artifacts
+    reports: Reports
     executions: Executions

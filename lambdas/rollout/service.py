@@ -56,6 +56,8 @@ def see(world: World, place: RolloutPlace, rollout: Rollout, now: datetime) -> F
     if rollout.phase is Phase.PREPARING and not rollout.is_over:
         candidate = replace(candidate, no_nodes=world.nodes.lacking(place.candidate))
     waits = rollout.phase is Phase.ARTIFACT and rollout.artifact
+    shadows = rollout.phase is Phase.SHADOWING
+    tasks = world.services.tasks(place.candidate) if shadows else ()
     return Facts(
         stable=seen[place.stable.service],
         candidate=candidate,
@@ -63,6 +65,7 @@ def see(world: World, place: RolloutPlace, rollout: Rollout, now: datetime) -> F
         candidate_weight=candidate_weight,
         alarms=world.measured.alarms(place, rollout.started_at) if rollout.phase in _SERVING else (),
         has_artifact=world.artifacts.has(rollout.artifact) if waits else None,
+        shadow=world.reports.of(place, rollout.new_version, tasks) if shadows else (),
     )
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -22,6 +23,7 @@ from lambdas.rollout.ports import Window, World
 from lambdas.rollout.sides.balancer import Listener
 from lambdas.rollout.sides.executions import StateMachine
 from lambdas.rollout.sides.nodes import ScalingGroup
+from lambdas.rollout.sides.reports import ShadowReports
 from lambdas.rollout.sides.services import EcsServices
 from lambdas.rollout.store import Table
 
@@ -56,6 +58,7 @@ PLACE = RolloutPlace(
     container="endpoint",
     version_parameter="/neuron-fleet/prod/served/chat",
     plan=PLAN,
+    shadow_bucket="shadow",
 )
 
 
@@ -84,6 +87,8 @@ class Candidate:
     error_percent: float = 0.0
     p99: float = 0.2
     is_healthy: bool = True
+    reports: bytes | None = None
+    """What each of its tasks writes of recorded requests once it is healthy; None: nothing."""
 
 
 class Endpoint:
@@ -118,6 +123,7 @@ class Endpoint:
             nodes=ScalingGroup(Client(self)),
             measured=_Figures(self),
             artifacts=_Artifacts(self),
+            reports=ShadowReports(Client(self)),
             executions=StateMachine(Client(self), "arn:aws:states:r:a:stateMachine:rollout"),
         )
 
@@ -234,6 +240,15 @@ class Endpoint:
                 raise refused("ConditionalCheckFailedException", "PutItem")
         self.items[Item["id"]["S"]] = Item
         return {}
+
+    def list_objects_v2(self, Bucket: str, Prefix: str) -> dict[str, Any]:  # noqa: N803
+        assert (Bucket, Prefix) == (PLACE.shadow_bucket, "reports/chat/chat:8/")
+        tasks = range(self.halves["candidate"].healthy if self.candidate_does.reports is not None else 0)
+        return {"Contents": [{"Key": f"{Prefix}{task}.json"} for task in tasks]}
+
+    def get_object(self, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803
+        assert (Bucket, Key.rpartition("/")[0]) == (PLACE.shadow_bucket, "reports/chat/chat:8")
+        return {"Body": BytesIO(self.candidate_does.reports or b"")}
 
     def start_execution(self, name: str, input: str, **_: object) -> dict[str, Any]:
         if name in self.executions:

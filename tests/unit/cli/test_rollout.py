@@ -10,6 +10,8 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from typer.testing import CliRunner, Result
 
 from cli.main import app
+from fleet.shadow.comparison import Comparison, Latency
+from fleet.shadow.gate import said
 
 REPORT: dict[str, Any] = {
     "rollout_id": "r1", "fleet": "inf2-chat", "phase": "baking", "step": 25, "is_over": False, "is_paused": False,
@@ -64,6 +66,24 @@ def test_it_shows_shares_health_and_what_really_serves(monkeypatch: pytest.Monke
     assert "candidate   25 %  healthy targets: 1" in answer.stdout
     assert "serves     chat:7" in answer.stdout
     assert "waits for  baked 3.0 of 10 minutes" in answer.stdout
+
+
+def test_it_shows_what_came_of_recorded_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = Comparison("chat:8", "t1", "chat:7", equal=99, different=1, latency=Latency(0.2, 0.3, 0.21, 0.31))
+    shadow = [{"said": said(compared)}]
+    answer = run(monkeypatch, Lambda({**REPORT, "shadow": shadow}), "status", "prod", "inf2-chat")
+
+    assert "shadow     99 of 100 answers as chat:7's, 1 different, 0 failed; p50 0.210 s" in answer.stdout
+
+
+@pytest.mark.parametrize(("options", "told"), [([], None), (["--without-shadow"], "true")])
+def test_a_start_waits_for_recorded_requests_unless_it_is_told_not_to(
+    monkeypatch: pytest.MonkeyPatch, options: list[str], told: str | None
+) -> None:
+    engine = Lambda(REPORT)
+    run(monkeypatch, engine, "start", "prod", "inf2-chat", *options)
+
+    assert [each.get("without_shadow") for each in engine.asked if each.get("action") == "start"] == [told]
 
 
 def test_it_says_when_nobody_looks_and_when_somebody_else_has_changed_what_serves(

@@ -7,6 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet.rollout.record import Phase
+from fleet.shadow.gate import ShadowGate
 from lambdas.rollout import commands, handler, service
 from lambdas.rollout.commands import Action, Command
 from lambdas.rollout.ports import ConflictError, NotAppliedError
@@ -161,3 +162,17 @@ def test_an_abort_that_meets_a_look_being_stored_is_tried_again() -> None:
     assert "refused" not in ask(endpoint, Action.ABORT)
     endpoint.disturb = lambda _call: None
     assert look(endpoint)["weights"] == {"stable": 100, "candidate": 0}
+
+
+def test_a_start_may_leave_recorded_requests_alone_and_no_other_does() -> None:
+    shadowed = replace(PLACE, plan=replace(PLACE.plan, shadow=ShadowGate()))
+    plans = []
+    for without in (True, False):
+        endpoint = Endpoint()
+        command = Command(action=Action.START, fleet="chat", rollout_id="one", without_shadow=without)
+        commands.run(command, endpoint.world(), shadowed, endpoint.now)
+        record = endpoint.world().store.read("chat")
+        assert record is not None
+        plans.append(record.rollout.plan)
+
+    assert plans == [PLACE.plan, shadowed.plan]

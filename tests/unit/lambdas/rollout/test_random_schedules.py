@@ -6,7 +6,7 @@ reported is what serves.
 
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +14,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet.rollout.record import Outcome
+from fleet.shadow.comparison import Comparison, Latency, encode
+from fleet.shadow.gate import ShadowGate
 from lambdas.rollout import commands, service
 from lambdas.rollout.commands import Action, Command
 from lambdas.rollout.ports import ConflictError, NotAppliedError
@@ -22,6 +24,16 @@ from tests.support.rollout_world import NEW, OLD, PLACE, Candidate, Disturbances
 SCHEDULES = 200
 # As in the state machine: so many tries of one look, then the execution fails and somebody is called.
 TRIES = 8
+SHADOWED = replace(PLACE, plan=replace(PLACE.plan, shadow=ShadowGate(min_requests=20, minutes=20)))
+GOOD = encode(Comparison("chat:8", "0", "chat:7", equal=40, latency=Latency(0.2, 0.3, 0.2, 0.3)))
+# What a candidate's tasks may report of recorded requests: that they differ, are too few, nothing that can be read.
+BAD = [
+    encode(Comparison("chat:8", "0", "chat:7", equal=36, different=4, latency=Latency(0.2, 0.3, 0.2, 0.3))),
+    encode(Comparison("chat:8", "0", "chat:7", equal=5, latency=Latency(0.2, 0.3, 0.2, 0.3))),
+    encode(Comparison("chat:8", "0", "chat:7", failed=40)),
+    b"{",
+    None,
+]
 RETRIED = (ClientError, LambdaTimeoutError, ConflictError, NotAppliedError)
 ENDS = {
     Outcome.DONE: ((100, 0), {NEW}),
@@ -37,6 +49,7 @@ class Played:
     disturbed: int
     refused_starts: int
     looks: int
+    has_shadow: bool
 
 
 class Schedule:
@@ -59,6 +72,10 @@ class Schedule:
         self.refused_starts = self.looks = 0
         self.commands = {chance.randrange(5, 120): chance.choice(list(Action)) for _ in range(chance.randrange(5))}
         self.endpoint.is_stable_stuck = chance.random() < 0.15
+        # Of its own, so that the others stay what they are.
+        shadow = random.Random(seed + SCHEDULES)  # noqa: S311 - see above
+        self.place = SHADOWED if shadow.random() < 0.5 else PLACE
+        self.endpoint.candidate_does.reports = GOOD if shadow.random() < 0.85 else shadow.choice(BAD)
         if chance.random() < 0.2:
             at = self.endpoint.now + timedelta(minutes=chance.randrange(90))
             self.endpoint.alarms = [(chance.choice(["EndpointErrors", "HardwareFault", "HbmPressure"]), at)]
@@ -77,7 +94,8 @@ class Schedule:
                 if report["is_over"]:
                     break
             self.endpoint.advance(30)
-        return Played(self.endpoint, report, self.disturbances.count, self.refused_starts, self.looks)
+        has_shadow = self.place is SHADOWED
+        return Played(self.endpoint, report, self.disturbances.count, self.refused_starts, self.looks, has_shadow)
 
     def _what_people_do(self, turn: int) -> None:
         action = self.commands.get(turn)
@@ -91,7 +109,7 @@ class Schedule:
             self._command(action)
         if self.chance.random() < 0.01:
             # An execution that nobody has told that it is over: it was stopped, and looks once more.
-            stale = self._tried(lambda: service.look(self.world, PLACE, "first", 0, self.endpoint.now), 1)
+            stale = self._tried(lambda: service.look(self.world, self.place, "first", 0, self.endpoint.now), 1)
             assert stale is None or stale["outcome"] == "superseded"
         if self.chance.random() < 0.003:
             # Somebody, or a deployment, puts the weights where they were before.
@@ -137,13 +155,13 @@ class Schedule:
         def one() -> dict[str, Any]:
             self.looks += 1
             now = self.endpoint.now
-            return service.look(self.world, PLACE, execution["rollout_id"], execution["fence"], now)
+            return service.look(self.world, self.place, execution["rollout_id"], execution["fence"], now)
 
         return one
 
     def _ask(self, action: Action, rollout_id: str = "") -> dict[str, Any]:
         command = Command(action=action, fleet="chat", rollout_id=rollout_id, who="test")
-        answer = self._tried(lambda: commands.run(command, self.world, PLACE, self.endpoint.now), TRIES)
+        answer = self._tried(lambda: commands.run(command, self.world, self.place, self.endpoint.now), TRIES)
         return answer or {"refused": "AWS"}
 
     def _tried(self, call: Any, tries: int) -> dict[str, Any] | None:
@@ -201,6 +219,24 @@ def test_the_schedules_hold_what_they_are_about(played: list[Played]) -> None:
     assert sum(each.disturbed for each in played) > 1000
     assert sum(each.refused_starts for each in played) >= 10
     assert any(len(each.endpoint.executions) > 1 for each in played)
+
+
+def test_no_request_goes_to_a_candidate_whose_answers_to_recorded_ones_are_not_known_to_be_good(
+    played: list[Played],
+) -> None:
+    shadowed = [each for each in played if each.has_shadow]
+    bad = [each for each in shadowed if each.endpoint.candidate_does.reports != GOOD]
+
+    assert len(shadowed) >= 80
+    assert len(bad) >= 12
+    for each in bad:
+        assert each.report["outcome"] == "rolled back"
+        assert all(share == 0 for _, share in each.endpoint.weight_history)
+    reasons = " ".join(each.report["reason"] for each in bad)
+    for reason in ("4 of 40 answers", "5 of 20 recorded requests", "40 of 40 recorded requests failed", "0 of 1 tasks"):
+        assert reason in reasons
+    assert any(each.report["outcome"] == "done" for each in shadowed)
+    assert all(each.report["shadow"] for each in shadowed if each.report["outcome"] == "done")
 
 
 def test_shares_rise_by_the_steps_and_fall_at_once(played: list[Played]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -9,11 +10,13 @@ from botocore.exceptions import ClientError
 
 from fleet.rollout.facts import Minute, Side
 from fleet.rollout.record import Rollout
+from fleet.shadow.comparison import Comparison, Different, encode
 from lambdas.rollout.sides.artifacts import ArtifactStore
 from lambdas.rollout.sides.balancer import Listener, WeightsError
 from lambdas.rollout.sides.executions import StateMachine
 from lambdas.rollout.sides.measured import CloudWatchFigures
 from lambdas.rollout.sides.nodes import ScalingGroup
+from lambdas.rollout.sides.reports import ShadowReports
 from lambdas.rollout.sides.services import EcsServices
 from tests.support.rollout_world import NEW, OLD, PLACE, Client, Endpoint, refused
 
@@ -213,3 +216,43 @@ def test_an_artifact_is_whole_when_its_index_is_there() -> None:
     denied = Store(json.dumps({"bucket": "b"}), refused("403", "HeadObject"))
     with pytest.raises(ClientError, match="403"):
         ArtifactStore(denied, denied, "/p").has("a")
+
+
+class Reports:
+    """S3 with one report; remembers what was asked."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content, self.asked = content, list[tuple[str, str]]()
+
+    def list_objects_v2(self, **request: Any) -> dict[str, Any]:
+        self.asked.append((request["Bucket"], request["Prefix"]))
+        return {"Contents": [{"Key": f"{request['Prefix']}t1.json"}]} if self.content else {}
+
+    def get_object(self, **request: Any) -> dict[str, Any]:
+        self.asked.append((request["Bucket"], request["Key"]))
+        return {"Body": BytesIO(self.content)}
+
+
+def test_the_report_of_each_task_is_read_and_of_the_others_there_is_none() -> None:
+    one = Comparison("chat:8", "t1", "chat:7", equal=3, worst=(Different("r1", "/v1/completions", 0.5),))
+    s3 = Reports(encode(one))
+
+    assert ShadowReports(s3).of(PLACE, NEW, ("t1", "t2")) == (one, None)
+    assert s3.asked == [("shadow", "reports/chat/chat:8/"), ("shadow", "reports/chat/chat:8/t1.json")]
+    assert ShadowReports(Reports(b"")).of(PLACE, NEW, ("t1",)) == (None,)
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"version": "chat:8"}', encode(Comparison("v", "t"))[:-9]])
+def test_a_report_that_cannot_be_read_is_none(content: bytes) -> None:
+    assert ShadowReports(Reports(content)).of(PLACE, NEW, ("t1",)) == (None,)
+
+
+def test_a_bucket_that_refuses_ends_the_look() -> None:
+    endpoint = Endpoint()
+
+    def deny(call: str) -> None:
+        raise refused("AccessDenied", call)
+
+    endpoint.disturb = deny
+    with pytest.raises(ClientError, match="AccessDenied"):
+        ShadowReports(Client(endpoint)).of(PLACE, NEW, ("t1",))
