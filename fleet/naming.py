@@ -155,6 +155,12 @@ def artifact_bucket(environment: str, account: str, region: str) -> str:
     return f"{PROJECT}-{environment}-artifacts-{digest[:8]}"
 
 
+def shadow_bucket(environment: str, account: str, region: str) -> str:
+    """The bucket of recorded requests and of what came of asking them again; named as ``artifact_bucket`` is."""
+    digest = hashlib.sha256(f"{account}/{region}".encode()).hexdigest()
+    return f"{PROJECT}-{environment}-shadow-{digest[:8]}"
+
+
 def ledger_bucket_parameter(environment: str) -> str:
     """Where the command line reads which bucket holds the ledger."""
     return parameter_path(environment, "ledger", "bucket")

@@ -14,6 +14,7 @@ from stacks.constructs.endpoint_balancer import AccessLogs, EndpointBalancer
 from stacks.constructs.endpoint_nodes import EndpointNodes
 from stacks.constructs.endpoint_service import EndpointService
 from stacks.constructs.endpoint_task import EndpointTask
+from stacks.constructs.shadow import shadow_bucket
 from stacks.network import NetworkStack
 
 _EMPTY: Final = (
@@ -47,6 +48,7 @@ class InferenceStack(Stack):
             Validations.of(self).acknowledge(Acknowledgment(id="CloudFormation-Validate::F0001", reason=_EMPTY))
             return
         access_logs = AccessLogs(self, "AccessLogs", environment=environment)
+        shadow_bucket(self, "Shadow", environment)
         for fleet in environment.inference_fleets:
             balancer = EndpointBalancer(
                 self,

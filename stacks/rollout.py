@@ -31,6 +31,7 @@ from stacks.constructs.python_function import PythonFunction
 from stacks.constructs.rollout_machine import LOOK_SECONDS, RolloutMachine
 from stacks.constructs.rollout_role import EndpointParts, allow_rollouts
 from stacks.constructs.serving import artifact_of
+from stacks.constructs.shadow import allow_reports, bucket_name
 from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
 
@@ -118,6 +119,7 @@ class RolloutStack(Stack):
             machine=machine_arn,
             endpoints=[self._parts(fleet) for fleet in environment.inference_fleets],
         )
+        allow_reports(function.role, environment, environment.inference_fleets)
         return function
 
     def _parts(self, fleet: InferenceFleet) -> EndpointParts:
@@ -160,6 +162,7 @@ class RolloutStack(Stack):
             "version_parameter": naming.served_version_parameter(environment.name, fleet.name),
             "plan": fleet.endpoint.rollout.model_dump(mode="json"),
             "artifact": artifact.prefix if artifact else "",
+            "shadow_bucket": bucket_name(environment) if fleet.endpoint.rollout.shadow else "",
         }
         ssm.StringParameter(
             self,

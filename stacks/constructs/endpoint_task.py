@@ -16,6 +16,7 @@ from fleet.instances import InstanceType, instance_type
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention
 from stacks.constructs.serving import RUN_DIRECTORY, RUNTIME_FOLDER, allow_artifact, serving_environment
+from stacks.constructs.shadow import allow_shadow, shadow_environment
 
 _ECR_IMAGE: Final = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/(?P<name>[^:@]+)"
@@ -74,6 +75,7 @@ class EndpointTask(Construct):
                 "HOME": SCRATCH,
                 "NEURON_COMPILE_CACHE_URL": LOCAL_FOLDER,
                 **serving_environment(environment, fleet),
+                **shadow_environment(environment, fleet),
             },
             health_check=_liveness(fleet),
             port_mappings=[ecs.PortMapping(container_port=fleet.endpoint.port)],
@@ -95,6 +97,7 @@ class EndpointTask(Construct):
             ecs.MountPoint(source_volume="agent", container_path=RUN_DIRECTORY, read_only=True),
         )
         allow_artifact(self.definition.task_role, environment, fleet)
+        allow_shadow(self.definition.task_role, environment, fleet)
 
     def _devices(self, fleet: InferenceFleet, hardware: InstanceType) -> ecs.LinuxParameters:
         parameters = ecs.LinuxParameters(

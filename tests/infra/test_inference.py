@@ -8,6 +8,7 @@ import pytest
 
 from agents.workload.compile_cache.flight.single_flight import OnMiss
 from agents.workload.serving import settings
+from agents.workload.serving.shadow import settings as shadow_settings
 from environments.model import InferenceFleet
 from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
@@ -87,7 +88,7 @@ def test_the_load_balancer_logs_requests_and_drops_broken_headers(environment: W
 
 
 def test_access_logs_are_private_and_encrypted(environment: Watched) -> None:
-    bucket = one(environment, "AWS::S3::Bucket")
+    (bucket,) = (b for b in environment.resources(STACK, "AWS::S3::Bucket") if "BucketName" not in b)
 
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
     assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
@@ -230,7 +231,7 @@ def test_a_private_image_may_be_pulled_from_its_own_repository_only() -> None:
     assert pulls == ["arn:aws:ecr:us-east-2:111122223333:repository/chat"]
 
 
-def test_a_task_may_read_its_own_compiled_graphs_and_nothing_else(environment: Watched) -> None:
+def test_a_task_may_read_its_own_compiled_graphs_and_use_its_own_samples_and_nothing_else(environment: Watched) -> None:
     policies = [
         (policy["PolicyDocument"]["Statement"], flatten(role))
         for policy in environment.resources(STACK, "AWS::IAM::Policy")
@@ -239,14 +240,64 @@ def test_a_task_may_read_its_own_compiled_graphs_and_nothing_else(environment: W
     fleet, told = endpoint(environment), environment.environment
     artifact = artifact_of(fleet)
     bucket = naming.artifact_bucket(told.name, told.account, told.region)
-    own = [] if artifact is None else [(["s3:GetObject"], [f"arn:aws:s3:::{bucket}/{artifact.prefix}/*"])]
+    graphs = [] if artifact is None else [("s3:GetObject", f"arn:aws:s3:::{bucket}/{artifact.prefix}/*", None)]
+    shadow = f"arn:aws:s3:::{naming.shadow_bucket(told.name, told.account, told.region)}"
+    samples = f"{shadow}/samples/{fleet.name}/*"
+    listed = {"StringEquals": {"s3:prefix": f"samples/{fleet.name}/"}}
+    recorded = [
+        ("s3:PutObject", samples, None),
+        ("s3:PutObject", f"{shadow}/reports/{fleet.name}/*", None),
+        ("s3:GetObject", samples, None),
+        ("s3:ListBucket", shadow, listed),
+    ]
 
-    assert [
-        ([each["Action"]], [flatten(each["Resource"])])
+    # CDK puts resources of one action together.
+    found = [
+        (each["Action"], resource, each.get("Condition"))
         for statements, role in policies
         if "ExecutionRole" not in role
         for each in statements
-    ] == own
+        for resource in (each["Resource"] if isinstance(each["Resource"], list) else [each["Resource"]])
+    ]
+    expected = graphs + (recorded if fleet.endpoint.rollout.shadow else [])
+    assert sorted(found, key=str) == sorted(expected, key=str)
+
+
+def test_what_a_task_is_told_of_recorded_requests_is_what_it_reads(environment: Watched) -> None:
+    fleet, named = endpoint(environment), environment.environment
+    told = {item["Name"]: item["Value"] for item in container(environment)["Environment"]}
+    # The ECS agent's own.
+    read = shadow_settings.read({**told, shadow_settings.METADATA: "http://169.254.170.2/v4/1"})
+    shadow = fleet.endpoint.rollout.shadow
+    if shadow is None:
+        assert read is None
+        return
+    assert read is not None
+    assert read.bucket == naming.shadow_bucket(named.name, named.account, named.region)
+    assert (read.fleet, read.region) == (fleet.name, named.region)
+    assert read.candidates == naming.candidate_cluster_name(named.name, fleet.name)
+    assert (read.percent, read.min_requests, read.cosine) == (shadow.sample_percent, shadow.min_requests, shadow.cosine)
+
+
+def test_recorded_requests_are_nobodys_else_and_end(environment: Watched) -> None:
+    fleet, named = endpoint(environment), environment.environment
+    name = naming.shadow_bucket(named.name, named.account, named.region)
+    (bucket,) = (b for b in environment.resources(STACK, "AWS::S3::Bucket") if b.get("BucketName") == name)
+
+    assert bucket["BucketEncryption"]
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    assert "VersioningConfiguration" not in bucket
+    ends = {r["Prefix"]: r["ExpirationInDays"] for r in bucket["LifecycleConfiguration"]["Rules"] if "Prefix" in r}
+    shadow = fleet.endpoint.rollout.shadow
+    expected = {f"samples/{fleet.name}/": shadow.keep_days, f"reports/{fleet.name}/": 90} if shadow else {}
+    assert ends == expected
+    refused = [
+        statement
+        for policy in environment.resources(STACK, "AWS::S3::BucketPolicy")
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Deny" and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    ]
+    assert len(refused) == 2, "that of the access logs, and this one"
 
 
 def test_what_a_task_is_told_is_what_a_server_reads(environment: Watched) -> None:

@@ -26,8 +26,8 @@ def one(kind: str, under: str = "", environment: str = "prod") -> dict[str, Any]
     return templates(environment)[STACK].resource(kind, under).properties
 
 
-def allowed(under: str) -> list[tuple[list[str], list[str], Any]]:
-    policy = one("AWS::IAM::Policy", under)
+def allowed(under: str, environment: str = "prod") -> list[tuple[list[str], list[str], Any]]:
+    policy = one("AWS::IAM::Policy", under, environment)
     return [
         (sorted(_many(s["Action"])), sorted(_subject(r) for r in _many(s["Resource"])), s.get("Condition"))
         for s in policy["PolicyDocument"]["Statement"]
@@ -95,6 +95,22 @@ def test_the_function_may_move_requests_of_its_endpoints_and_nothing_else() -> N
     ]
 
 
+def test_where_requests_are_recorded_the_function_may_read_what_became_of_them_and_no_request() -> None:
+    named = loader.load("staging")
+    bucket = f"arn:aws:s3:::{naming.shadow_bucket(named.name, named.account, named.region)}"
+    artifacts = f"arn:aws:s3:::{naming.artifact_bucket(named.name, named.account, named.region)}"
+    of_s3 = [each for each in allowed("Function/Role", "staging") if each[0][0].startswith("s3:")]
+
+    assert of_s3 == [
+        (["s3:GetObject"], [f"{artifacts}/neuron-artifacts/*/index.json", f"{bucket}/reports/inf2-chat/*"], None),
+        (["s3:ListBucket"], [artifacts], None),
+        (["s3:ListBucket"], [bucket], {"StringLike": {"s3:prefix": ["reports/inf2-chat/*"]}}),
+    ]
+    # One more than where none are recorded, and the rest of them differs in no action.
+    plain, more = ([each[0] for each in allowed("Function/Role", name)] for name in ("prod", "staging"))
+    assert sorted(more) == sorted([*plain, ["s3:ListBucket"]])
+
+
 def test_the_state_machine_may_call_the_function_and_nothing_else() -> None:
     assert [actions for actions, _, _ in allowed("Machine/Role")] == [["lambda:InvokeFunction"]]
 
@@ -107,6 +123,10 @@ def test_where_each_endpoint_is_served_can_be_read(environment: str) -> None:
 
     assert found["Name"] == naming.rollout_place_parameter(environment, fleet.name)
     assert (place.fleet, place.nodes, place.plan) == (fleet.name, fleet.nodes, fleet.endpoint.rollout.plan())
+    has_shadow = fleet.endpoint.rollout.shadow is not None
+    named = loader.load(environment)
+    bucket = naming.shadow_bucket(named.name, named.account, named.region)
+    assert place.shadow_bucket == (bucket if has_shadow else "")
     assert place.stable.target_group != place.candidate.target_group
     assert place.version_parameter == naming.served_version_parameter(environment, fleet.name)
     declared = artifact_of(fleet)
