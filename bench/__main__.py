@@ -8,6 +8,7 @@ from bench import (
     endpoint_load,
     ledger_rollup,
     replay_corpus,
+    shadow_recorder,
     synth,
 )
 
@@ -21,6 +22,7 @@ def main() -> None:
     compile_cache_fleet.run()
     ledger_rollup.run()
     endpoint_load.run()
+    shadow_recorder.run()
     replay_corpus.run()
 
 

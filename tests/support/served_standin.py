@@ -6,7 +6,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,13 +15,14 @@ _PATIENCE = 60.0
 
 
 @contextmanager
-def served(folder: Path, *arguments: str) -> Iterator[str]:
-    """Its address, once it answers; what it remembers of its runtime goes into ``folder``."""
+def served(folder: Path, *arguments: str, told: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Its address, once it answers; what it remembers of its runtime goes into ``folder``. ``told``: more variables."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "examples.serving", "--standin", "--port", str(port), *arguments]
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "NEURON_FLEET_SERVING_FOLDER": str(folder)}
+    environment |= told or {}
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}"
