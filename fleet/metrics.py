@@ -7,7 +7,7 @@ event, because per-core metrics would cost more than a hundred times as much.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, Literal
 
 NAMESPACE: Final = "NeuronFleet"
 PERIOD_SECONDS: Final = 60
@@ -64,6 +64,8 @@ class MetricSpec:
     publisher: Publisher = Publisher.AGENT
     from_workload: bool = False
     """Whether the job's own processes say it; where it is per fleet too, a node counts it over its jobs."""
+    only_of: Literal["training", "inference"] | None = None
+    """The purpose of the only fleets that have it."""
 
     @property
     def dimension_sets(self) -> tuple[tuple[str, ...], ...]:
@@ -84,12 +86,16 @@ def _fleet(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
     return MetricSpec(name, unit, kind, True, False, meaning)
 
 
+def _endpoint(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
+    return MetricSpec(name, unit, kind, True, False, meaning, only_of="inference")
+
+
 def _capacity(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
     return MetricSpec(name, unit, kind, True, False, meaning, Publisher.CAPACITY_WATCH)
 
 
-def _job(name: str, unit: Unit, kind: Kind, meaning: str, *, per_fleet: bool = False) -> MetricSpec:
-    return MetricSpec(name, unit, kind, per_fleet, True, meaning, from_workload=True)
+def _job(name: str, unit: Unit, kind: Kind, meaning: str) -> MetricSpec:
+    return MetricSpec(name, unit, kind, False, True, meaning, from_workload=True)
 
 
 TENSOR_ENGINE_UTILIZATION: Final = _both(
@@ -136,8 +142,15 @@ SAMPLES_PER_SECOND: Final = _job(
 )
 TRAINING_LOSS: Final = _job("TrainingLoss", Unit.NONE, Kind.GAUGE, "loss, as the workload reports")
 # Per fleet too: an alarm cannot know the jobs that there will be.
-NON_FINITE_LOSS: Final = _job(
-    "NonFiniteLoss", Unit.COUNT, Kind.PER_MINUTE, "losses that were NaN or infinite", per_fleet=True
+NON_FINITE_LOSS: Final = MetricSpec(
+    "NonFiniteLoss", Unit.COUNT, Kind.PER_MINUTE, True, True, "losses that were NaN or infinite",
+    from_workload=True, only_of="training",
+)  # fmt: skip
+REQUESTS_IN_FLIGHT_PER_CORE: Final = _endpoint(
+    "RequestsInFlightPerCore", Unit.NONE, Kind.GAUGE, "requests taken and not answered, over the node's serving cores"
+)
+QUEUE_SECONDS: Final = _endpoint(
+    "QueueSeconds", Unit.SECONDS, Kind.GAUGE, "how long the node's requests waited for their batch, mean"
 )
 COST_USD_PER_HOUR: Final = _both("CostUsdPerHour", Unit.NONE, Kind.GAUGE, "price of the node, an hour")
 WASTED_USD_PER_HOUR: Final = _both(

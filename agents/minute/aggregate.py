@@ -39,6 +39,7 @@ def metric_data(entry: NodeMinute) -> tuple[Datum, ...]:
         *_faults(entry),
         *_states(entry),
         *_worst_job(entry),
+        *_load(entry),
         *_own(entry),
     ]
     node.extend(_collected(entry, {spec for spec, _ in node}))
@@ -143,6 +144,17 @@ def _worst_job(entry: NodeMinute) -> _Measured:
     yield from _value(metrics.NODES_HUNG, None if worst.hangs is None else int(worst.hangs))
     yield from _value(metrics.LOWEST_JOB_CORE_UTILIZATION, worst.core_percent)
     yield from _value(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, worst.tensor_engine_percent)
+
+
+def _load(entry: NodeMinute) -> _Measured:
+    """What endpoints scale with. One node is one datum, so the fleet's Average is that of its nodes."""
+    told = entry.collected.event.get("workload", {}).get("jobs", ())
+    in_flight = [each["requests_in_flight_mean"] for each in told if "requests_in_flight_mean" in each]
+    waited = [each["queue_seconds_mean"] for each in told if "queue_seconds_mean" in each]
+    # Of a blind node it is not known which cores serve; an endpoint's task holds all that its fleet's type has.
+    cores = _allocated(entry) or entry.node.layout.cores
+    yield from _value(metrics.REQUESTS_IN_FLIGHT_PER_CORE, sum(in_flight) / cores if in_flight and cores else None)
+    yield from _value(metrics.QUEUE_SECONDS, max(waited, default=None))
 
 
 def _own(entry: NodeMinute) -> _Measured:

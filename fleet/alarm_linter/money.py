@@ -6,6 +6,7 @@ from typing import Final
 from fleet import metrics
 from fleet.alarm_linter.watched import Alarm, Watched
 from fleet.diagnostics import Diagnostic, note, refuse, warn
+from fleet.fleet_spec import Purpose
 from fleet.planning.month.prices import service_price
 from fleet.prices.wording import amount
 
@@ -42,8 +43,10 @@ def _metrics(alarm: Alarm) -> int:
 def over_series_budget(catalogue: dict[str, metrics.MetricSpec]) -> Iterator[Diagnostic]:
     """An error where nodes would publish more series than the budget has; each is paid for by every fleet or job."""
     of_agents = [spec for spec in catalogue.values() if spec.publisher is metrics.Publisher.AGENT]
+    # No fleet both trains and serves.
+    of_fleets = [sum(s.per_fleet and s.only_of in (None, purpose) for s in of_agents) for purpose in Purpose]
     for of, count, budget in (
-        ("fleet", sum(spec.per_fleet for spec in of_agents), SERIES_OF_A_FLEET),
+        ("fleet", max(of_fleets), SERIES_OF_A_FLEET),
         ("job", sum(spec.per_job for spec in of_agents), SERIES_OF_A_JOB),
     ):
         if count > budget:

@@ -355,3 +355,32 @@ def test_a_collector_cannot_speak_over_the_nodes_own_properties() -> None:
     event = log_event(agents.one_minute(SHARED, around=around(event={"state": "FINE", "efa": 1})))
 
     assert (event["state"], event["efa"]) == ("RUNNING", 1)
+
+
+def serving(**load: float) -> Contribution:
+    told = [{"job": each, "ranks": 1} | load for each in ("a", "b")]
+    return Contribution(jobs=(job("a", 1, 2), job("b", 3)), event={"workload": {"jobs": told}})
+
+
+def test_an_endpoints_load_is_of_the_cores_that_serve() -> None:
+    entry = agents.one_minute(
+        SHARED, around=Surroundings(serving(requests_in_flight_mean=6.0, queue_seconds_mean=0.25))
+    )
+
+    # Twelve requests of two processes, on four cores that runtimes hold.
+    assert value(entry, "RequestsInFlightPerCore", None) == 3.0
+    assert value(entry, "QueueSeconds", None) == 0.25
+
+
+def test_an_endpoint_without_requests_waits_for_nothing_and_has_nothing_in_flight() -> None:
+    entry = agents.one_minute(SHARED, around=Surroundings(serving(requests_in_flight_mean=0.0)))
+
+    assert value(entry, "RequestsInFlightPerCore", None) == 0.0
+    # Nobody waited, so how long is not known.
+    assert value(entry, "QueueSeconds", None) is None
+
+
+def test_who_reports_no_load_has_none() -> None:
+    entry = agents.one_minute(SHARED, around=Surroundings(serving()))
+
+    assert value(entry, "RequestsInFlightPerCore", None) is None
