@@ -83,7 +83,7 @@ class AlarmGroup(Construct):
             if told
             else None,
             tags=[CfnTag(key="severity", value=spec.severity)],
-            **_watched(spec.metric),
+            **watched(spec.metric),
         )
 
     def _composite(self, spec: CompositeSpec, told: Sequence[sns.ITopic]) -> cw.CompositeAlarm:
@@ -115,7 +115,7 @@ class AlarmGroup(Construct):
         return alarm
 
 
-def _watched(ref: MetricRef | MathRef) -> dict[str, Any]:
+def watched(ref: MetricRef | MathRef) -> dict[str, Any]:
     """What an alarm looks at, as its properties; without a unit, which could only hide data."""
     if isinstance(ref, MathRef):
         expression = cw.CfnAlarm.MetricDataQueryProperty(id="expr_1", expression=ref.expression, return_data=True)

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from environments.rollouts import Rollout
+from environments.scaling import Scaling
 from environments.strict_model import StrictModel
 from fleet.serving.buckets import DEFAULT_LENGTHS
 
@@ -41,3 +42,5 @@ class Endpoint(StrictModel):
     devices_per_task: Annotated[int, Field(ge=1)] = 12
     latency_p99_seconds: Annotated[float, Field(gt=0)] = 2.0
     rollout: Rollout = Rollout()
+    scaling: Scaling | None = None
+    """How nodes come and go with the load, ``nodes`` at most. Default: all of them, always."""

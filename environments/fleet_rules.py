@@ -9,8 +9,10 @@ from typing import Final
 
 from environments.endpoint_rules import is_pinned, pins_its_image, serves_what_was_compiled
 from environments.model import Environment, Fleet, InferenceFleet, TrainingFleet
+from environments.scaling import diagnose_scaling
 from fleet import naming
 from fleet.diagnostics import Diagnostic, refuse, warn
+from fleet.fleet_spec import MarketKind
 from fleet.pool.body import MOST_STARTS
 
 # EC2 user guide, tag restrictions: up to 256 letters, digits, spaces and + - = . _ : / @
@@ -37,6 +39,8 @@ def diagnose_entry(environment: Environment, fleet: Fleet) -> Iterator[Diagnosti
         if fleet.endpoint.liveness_path is not None:
             yield from _asks_for_a_path("liveness_path", fleet.endpoint.liveness_path)
         yield from serves_what_was_compiled(environment, fleet)
+        if fleet.endpoint.scaling is not None:
+            yield from diagnose_scaling(fleet.endpoint.scaling, fleet.nodes, MarketKind(fleet.market.kind))
 
 
 def owner_is_a_tag(owner: str) -> Iterator[Diagnostic]:

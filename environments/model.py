@@ -19,6 +19,7 @@ from environments.paging import Paging
 from environments.strict_model import StrictModel
 from fleet.budgets.budget import StopMode, may_be_stopped
 from fleet.fleet_spec import MarketKind, Purpose
+from fleet.serving.scaling import Scaling
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
@@ -171,6 +172,11 @@ class InferenceFleet(_Fleet):
 
     purpose: Literal["inference"]
     endpoint: Endpoint
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """How its nodes follow the load; None where all of them always run."""
+        return self.endpoint.scaling.plan(self.nodes) if self.endpoint.scaling else None
 
 
 Fleet = Annotated[TrainingFleet | InferenceFleet, Field(discriminator="purpose")]

@@ -16,12 +16,14 @@ REQUEST_COUNT: Final = "RequestCount"
 TARGET_CONNECTION_ERRORS: Final = "TargetConnectionErrorCount"
 TARGET_5XX: Final = "HTTPCode_Target_5XX_Count"
 BALANCER_5XX: Final = "HTTPCode_ELB_5XX_Count"
+BALANCER_503: Final = "HTTPCode_ELB_503_Count"
+"""Among others, what the target group had no target for: "Troubleshoot your Application Load Balancers", HTTP 503."""
 TARGET_RESPONSE_TIME: Final = "TargetResponseTime"
 HEALTHY_HOST_COUNT: Final = "HealthyHostCount"
 UNHEALTHY_HOST_COUNT: Final = "UnHealthyHostCount"
 
 # The balancer answers these itself, so no target group is named with them.
-_WITHOUT_TARGET_GROUP: Final = frozenset({BALANCER_5XX})
+_WITHOUT_TARGET_GROUP: Final = frozenset({BALANCER_5XX, BALANCER_503})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class EndpointNames:
 
     load_balancer: str
     target_group: str
+    node_group: str = ""
+    """The Auto Scaling group of its nodes, whose metrics are collected where the endpoint scales."""
 
     def dimensions(self, metric: str) -> tuple[tuple[str, str], ...]:
         """The dimensions that AWS publishes ``metric`` with."""

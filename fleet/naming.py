@@ -229,3 +229,8 @@ def endpoint_family(environment: str, fleet: str) -> str:
 def candidate_cluster_name(environment: str, fleet: str) -> str:
     """The ECS cluster that the nodes of a new version join, while it is rolled out."""
     return f"{cluster_name(environment, fleet)}-candidate"
+
+
+def scaling_alarm(environment: str, fleet: str, move: str) -> str:
+    """An alarm that moves the nodes of an endpoint and tells nobody: apart from those that do."""
+    return f"{PROJECT}-{environment}-{fleet}-{move}"

@@ -123,7 +123,8 @@ class CapacityWatchStack(Stack):
 
     def _engine(self, fleet: Fleet) -> dict[str, object]:
         if not isinstance(fleet, TrainingFleet):
-            return {"auto_scaling_group": self._inference.node_groups[fleet.name]}
+            scales = {"scales": True} if fleet.scaling else {}
+            return {"auto_scaling_group": self._inference.node_groups[fleet.name], **scales}
         if fleet.is_pool:
             group = naming.pool_name(self._environment.name, fleet.name)
             return {"zone": fleet.availability_zone, "auto_scaling_group": group, "is_pool": True}

@@ -1,5 +1,6 @@
 """Endpoints: for each inference fleet an ECS service on its own nodes, behind an internal load balancer."""
 
+from dataclasses import replace
 from typing import Final
 
 from aws_cdk import Acknowledgment, Stack, Validations
@@ -12,6 +13,7 @@ from fleet.load_balancer import EndpointNames
 from stacks.capacity import CapacityStack
 from stacks.constructs.endpoint_balancer import AccessLogs, EndpointBalancer
 from stacks.constructs.endpoint_nodes import EndpointNodes
+from stacks.constructs.endpoint_scaling import EndpointScaling
 from stacks.constructs.endpoint_service import EndpointService
 from stacks.constructs.endpoint_task import EndpointTask
 from stacks.constructs.shadow import shadow_bucket
@@ -82,5 +84,14 @@ class InferenceStack(Stack):
             )
             self.tasks[fleet.name] = task
             self.balancers[fleet.name] = balancer
-            self.endpoints[fleet.name] = balancer.names
+            self.endpoints[fleet.name] = replace(balancer.names, node_group=nodes.group_name)
             self.node_groups[fleet.name] = nodes.group_name
+            if fleet.scaling is not None:
+                EndpointScaling(
+                    self,
+                    f"{fleet.name}-scaling",
+                    environment=environment,
+                    fleet=fleet,
+                    scaling=fleet.scaling,
+                    names=self.endpoints[fleet.name],
+                )

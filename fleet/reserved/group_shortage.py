@@ -21,8 +21,9 @@ def group_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
     if group is None:
         return NOTHING
     # The group is asked for its nodes after the deployment, and by somebody else. A pool that is paid for by the second
-    # wants what its jobs want, and no reservation is no reason to ask for nodes.
-    is_whole = place.is_pool or was_just_deployed(place, now)
+    # wants what its jobs want, an endpoint that scales what its load wants, and no reservation is no reason to ask for
+    # nodes.
+    is_whole = place.is_pool or place.scales or was_just_deployed(place, now)
     wanted = group.desired if is_whole else max(group.desired, place.nodes)
     there = sum(1 for member in group.members if member.state in _THERE)
     missing = wanted - there - _on_the_way(group, seen, now)

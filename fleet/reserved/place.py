@@ -42,6 +42,8 @@ class Place:
     """The fleet's negotiated rate; None: as it is published."""
     is_pool: bool = False
     """Whether its group trains, and is as large as its jobs, or its reservation, want."""
+    scales: bool = False
+    """Whether its group is as large as the load of its endpoint wants."""
     deployed_at: datetime | None = None
     """When this was deployed last: what it wants may have changed then, and the deployment may not be through."""
 

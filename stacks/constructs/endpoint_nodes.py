@@ -9,9 +9,13 @@ from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
 from environments.model import Environment, InferenceFleet
+from fleet import auto_scaling
 from fleet.instances import instance_type
 from stacks.constructs.efa_launch_template import EfaLaunchTemplate
 
+_COLLECTED: Final = autoscaling.CfnAutoScalingGroup.MetricsCollectionProperty(
+    granularity="1Minute", metrics=list(auto_scaling.COLLECTED)
+)
 # How long a new endpoint waits before it asks for its first node, at most.
 ASKED_EVERY_MINUTES: Final = 5
 
@@ -87,6 +91,8 @@ class EndpointNodes(Construct):
             # deploy takes no node away.
             min_size="0",
             max_size=str(fleet.nodes),
+            # Policies and alarms read them, for an empty group too.
+            metrics_collection=[_COLLECTED] if fleet.scaling else None,
             vpc_zone_identifier=[subnet.subnet_id for subnet in _subnets(environment, fleet, vpc)],
             launch_template=autoscaling.CfnAutoScalingGroup.LaunchTemplateSpecificationProperty(
                 launch_template_id=launch_template.ref, version=launch_template.attr_latest_version_number
@@ -101,7 +107,7 @@ class EndpointNodes(Construct):
         Validations.of(group).acknowledge(
             Acknowledgment(
                 id="AwsSolutions-AS3",
-                reason="the group has a fixed size; a node that is lost shows in its fleet's alarms",
+                reason="a node that is lost, or that cannot be had, shows in its fleet's alarms",
             )
         )
         return group
@@ -132,14 +138,17 @@ class EndpointNodes(Construct):
 
 
 def _ask(scope: Construct, group: autoscaling.CfnAutoScalingGroup, fleet: InferenceFleet) -> None:
-    # All, always: accelerators are too scarce to let go of one at night and hope for another in the morning.
+    # All, always: accelerators are too scarce to let go of one at night and hope for another in the morning. Who has
+    # said otherwise gets the least at once, and the rest with the load; the most is the group's own.
     # They are asked for outside of the deploy; a group that has its number does nothing.
+    scaling = fleet.scaling
     autoscaling.CfnScheduledAction(
         scope,
         "AskForNodes",
         auto_scaling_group_name=group.ref,
         recurrence=f"*/{ASKED_EVERY_MINUTES} * * * *",
-        desired_capacity=fleet.nodes,
+        desired_capacity=None if scaling else fleet.nodes,
+        min_size=scaling.least if scaling else None,
     )
 
 

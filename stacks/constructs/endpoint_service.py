@@ -21,6 +21,12 @@ STAYING_PERCENT: Final = {1: 0, 2: 50}
 STAYING_PERCENT_OF_MORE: Final = 66
 
 
+def staying_percent(fleet: InferenceFleet) -> int:
+    """Of its tasks, while a new version takes over, by the fewest nodes that it may have: of one, none can stay."""
+    nodes = max(1, fleet.scaling.least) if fleet.scaling else fleet.nodes
+    return STAYING_PERCENT.get(nodes, STAYING_PERCENT_OF_MORE)
+
+
 class EndpointService(Construct):
     """Attributes: ``service``, ``security_group`` (of the tasks: the load balancer may reach them, nobody else).
 
@@ -56,7 +62,7 @@ class EndpointService(Construct):
             # ECS API, CreateService: a daemon has no capacity provider strategy; its launch type is EC2.
             daemon=True,
             # Every node is taken, so a new task needs an old one to stop.
-            min_healthy_percent=STAYING_PERCENT.get(fleet.nodes, STAYING_PERCENT_OF_MORE),
+            min_healthy_percent=staying_percent(fleet),
             max_healthy_percent=100,
             # Rebalancing starts the new task first, for which there is no node.
             availability_zone_rebalancing=ecs.AvailabilityZoneRebalancing.DISABLED,

@@ -199,6 +199,22 @@ SERVING_FLEETS: list[tuple[Changes, Severity, str, str]] = [
     ({"endpoint.sequence_lengths": []}, ERROR, "invalid-too-short", "endpoint.sequence_lengths"),
     ({"endpoint.batch_sizes": [0]}, ERROR, "invalid-greater-than-equal", "endpoint.batch_sizes[0]"),
     ({"endpoint.loading_minutes": 60}, ERROR, "invalid-less-than-equal", "endpoint.loading_minutes"),
+    ({"endpoint.scaling": {"min_nodes": 1, "targets": {}}},
+     ERROR, "scaling-without-target", "endpoint.scaling.targets"),
+    ({"endpoint.scaling": {"min_nodes": 1, "targets": {"queue_seconds": 1}}},
+     ERROR, "queue-time-alone", "endpoint.scaling.targets"),
+    ({"endpoint.scaling": {"min_nodes": 4, "targets": {"core_utilization_percent": 60}}},
+     ERROR, "scaling-of-nothing", "endpoint.scaling.min_nodes"),
+    ({"endpoint.scaling": {"min_nodes": 0, "targets": {"core_utilization_percent": 60}}},
+     ERROR, "zero-half-said", "endpoint.scaling.scale_to_zero_after_minutes"),
+    ({"endpoint.scaling": {"min_nodes": 0, "targets": {"core_utilization_percent": 60},
+                           "scale_to_zero_after_minutes": 30}},
+     ERROR, "invalid-greater-than-equal", "endpoint.scaling.scale_to_zero_after_minutes"),
+    ({"endpoint.scaling": {"min_nodes": 1, "targets": {"core_utilization_percent": 600}}},
+     ERROR, "invalid-less-than-equal", "endpoint.scaling.targets.core_utilization_percent"),
+    ({"endpoint.scaling": {"min_nodes": 1, "targets": {"core_utilization_percent": 60}},
+      "market": {"kind": "reservation", "resource_group": GROUP}},
+     ERROR, "scaling-of-a-reservation", "endpoint.scaling"),
 ]  # fmt: skip
 
 ENVIRONMENTS: list[tuple[Changes, Severity, str, str]] = [

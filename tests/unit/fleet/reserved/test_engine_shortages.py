@@ -245,3 +245,10 @@ def test_a_reserved_pool_is_kept_as_large_as_its_reservation_and_never_made_smal
     assert nodes_to_keep(pool, seen, NOW) == keeps
     assert nodes_to_keep(replace(pool, is_pool=False), seen, NOW) is None
     assert nodes_to_keep(replace(pool, market=MarketKind.SPOT), seen, NOW) is None
+
+
+def test_an_endpoint_that_scales_lacks_nothing_of_what_its_load_does_not_want() -> None:
+    few = Seen(group=replace(group(2, LAUNCHED), desired=2))
+
+    assert group_shortage(endpoint(), few, NOW).nodes == 2
+    assert group_shortage(replace(endpoint(), scales=True), few, NOW).nodes == 0

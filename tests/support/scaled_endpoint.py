@@ -1,0 +1,65 @@
+"""Production with an endpoint that scales: the file's change, its domain values, and its templates."""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import aws_cdk as cdk
+
+from environments import loader
+from environments.model import Environment, InferenceFleet
+from fleet.load_balancer import EndpointNames
+from fleet.serving.scaling import Scaling, Targets
+from stacks.platform import Platform
+from tests.support.templates import StackTemplate, cdk_context
+
+TARGETS: Final = {"requests_in_flight_per_core": 4, "queue_seconds": 0.5, "core_utilization_percent": 60}
+TO_ONE: Final[dict[str, Any]] = {"min_nodes": 1, "targets": TARGETS}
+TO_ZERO: Final[dict[str, Any]] = {"min_nodes": 0, "targets": TARGETS, "scale_to_zero_after_minutes": 60}
+NAMES: Final = EndpointNames("app/chat/1", "targetgroup/chat/2", "chat-nodes")
+
+
+def scaling(**changes: Any) -> Scaling:
+    values: dict[str, Any] = {"least": 1, "most": 4, "targets": Targets(4, 0.5, 60)} | changes
+    return Scaling(**values)
+
+
+def scaled(settings: dict[str, Any], name: str = "prod") -> Environment:
+    """The environment with ``settings`` as its endpoint's ``scaling``."""
+    content = loader.load(name).model_dump(mode="json")
+    for fleet in content["fleets"]:
+        if fleet["purpose"] == "inference":
+            fleet["endpoint"]["scaling"] = settings
+    return Environment.model_validate(content)
+
+
+def endpoint_fleet(environment: Environment) -> InferenceFleet:
+    (fleet,) = environment.inference_fleets
+    return fleet
+
+
+@cache
+def _stage(zero: bool) -> tuple[Platform, dict[str, StackTemplate]]:
+    app = cdk.App(
+        context=cdk_context(),
+        outdir=tempfile.mkdtemp(prefix="cdk-"),
+        stack_traces=False,
+        builtin_cloud_formation_validation=False,
+    )
+    stage = Platform(app, "prod", environment=scaled(TO_ZERO if zero else TO_ONE))
+    return stage, {
+        each.hierarchical_id.rpartition("/")[2]: StackTemplate(
+            each.stack_name, Path(each.template_full_path), each.template
+        )
+        for each in stage.synth().stacks
+    }
+
+
+def stage(*, zero: bool) -> Platform:
+    return _stage(zero)[0]
+
+
+def templates(*, zero: bool) -> dict[str, StackTemplate]:
+    """By the stack's id."""
+    return _stage(zero)[1]
