@@ -161,8 +161,7 @@ class RolloutStack(Stack):
             "container": CONTAINER,
             "version_parameter": naming.served_version_parameter(environment.name, fleet.name),
             "plan": fleet.endpoint.rollout.model_dump(mode="json"),
-            "artifact": artifact.prefix if artifact else "",
-            "shadow_bucket": bucket_name(environment) if fleet.endpoint.rollout.shadow else "",
+            **({"scales": True} if fleet.scaling else {}),
         }
         ssm.StringParameter(
             self,

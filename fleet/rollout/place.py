@@ -37,6 +37,5 @@ class RolloutPlace:
     container: str
     version_parameter: str
     plan: Plan
-    artifact: str = ""
-    shadow_bucket: str = ""
-    """Where recorded requests and reports lie; empty where the plan asks for none."""
+    scales: bool = False
+    """Whether the stable side's nodes follow the load, when there is no rollout."""

@@ -123,6 +123,8 @@ class Wanted:
     stable_version: str | None
     candidate_version: str | None
     """Task definitions; None: leave it as it is."""
+    scales: bool = False
+    """Whether the stable side's nodes may follow the load: not while they are what requests go back to."""
 
     @property
     def stable_weight(self) -> int:
@@ -173,4 +175,4 @@ def _at_the_end(rollout: Rollout) -> Wanted:
     if rollout.outcome is Outcome.HELD:
         return Wanted(100, None, None, None)
     stays = rollout.new_version if rollout.outcome is Outcome.DONE else rollout.old_version
-    return Wanted(0, 0, stays, None)
+    return Wanted(0, 0, stays, None, scales=True)

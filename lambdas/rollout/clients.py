@@ -47,6 +47,12 @@ class AutoScalingClient(Protocol):
     def set_desired_capacity(self, **request: object) -> dict[str, Any]:
         """SetDesiredCapacity."""
 
+    def suspend_processes(self, **request: object) -> dict[str, Any]:
+        """SuspendProcesses."""
+
+    def resume_processes(self, **request: object) -> dict[str, Any]:
+        """ResumeProcesses."""
+
 
 class CloudWatchClient(Protocol):
     """CloudWatch."""

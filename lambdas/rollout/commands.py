@@ -113,7 +113,9 @@ def _start(command: Command, world: World, place: RolloutPlace, now: datetime) -
             fence=before.rollout.fence + 1 if before else 1,
         )
     )
-    record = Record(rollout, is_applied=True, looked_at=now, version=before.version if before else 0)
+    # An endpoint that scales has to be told to stand still, by the first look.
+    is_applied = not place.scales
+    record = Record(rollout, is_applied=is_applied, looked_at=now, version=before.version if before else 0)
     record = world.store.write(record)
     # A deployment that comes from now on leaves the stable side at what it runs.
     world.services.keep(place, old)
@@ -140,7 +142,8 @@ def _stable(world: World, place: RolloutPlace) -> tuple[str, int]:
     if len(side.versions) != 1 or not side.is_settled:
         raise RefusedError("the stable side does not run one version everywhere: wait until its deployment is through")
     if not healthy:
-        raise RefusedError("the stable side has no healthy target, so there would be nothing to go back to")
+        why = "the stable side has no healthy target, so there would be nothing to go back to"
+        raise RefusedError(f"{why}; where it has no node, a request brings one" if place.scales else why)
     (version,) = side.versions
     return version, healthy
 

@@ -109,7 +109,7 @@ class Services(Protocol):
 
 
 class Nodes(Protocol):
-    """The candidate's Auto Scaling group."""
+    """The two sides' Auto Scaling groups."""
 
     def ask_for(self, side: SidePlace, nodes: int) -> None:
         """Make ``nodes`` the number that the group should have."""
@@ -117,6 +117,14 @@ class Nodes(Protocol):
 
     def lacking(self, side: SidePlace) -> str:
         """Why there are fewer than asked for, in AWS's words; empty where nothing failed last."""
+        ...
+
+    def wanted(self, side: SidePlace) -> int:
+        """How many the group is to have."""
+        ...
+
+    def let_scale(self, side: SidePlace, scales: bool) -> None:
+        """Let the group follow the load, or keep it as it is."""
         ...
 
 

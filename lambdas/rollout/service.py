@@ -65,7 +65,7 @@ def see(world: World, place: RolloutPlace, rollout: Rollout, now: datetime) -> F
         candidate_weight=candidate_weight,
         alarms=world.measured.alarms(place, rollout.started_at) if rollout.phase in _SERVING else (),
         has_artifact=world.artifacts.has(rollout.artifact) if waits else None,
-        shadow=world.reports.of(place, rollout.new_version, tasks) if shadows else (),
+        stable_nodes=world.nodes.wanted(place.stable) if place.scales and rollout.phase is Phase.ARTIFACT else None,
     )
 
 
@@ -79,12 +79,17 @@ def _apply(world: World, place: RolloutPlace, record: Record, now: datetime) -> 
     meant = wanted(record.rollout)
     # First, because it is what going back depends on: nothing else that AWS refuses may keep requests where they fail.
     _share(world, place, (meant.stable_weight, meant.candidate_weight))
+    if place.scales and not meant.scales:
+        # With fewer requests it would let nodes go that all of them may have to go back to.
+        world.nodes.let_scale(place.stable, False)
     if meant.stable_version:
         _run(world, place, meant.stable_version)
     if meant.candidate_version and world.services.target(place.candidate) != meant.candidate_version:
         world.services.run(place.candidate, meant.candidate_version)
     if meant.candidate_nodes is not None:
         world.nodes.ask_for(place.candidate, meant.candidate_nodes)
+    if place.scales and meant.scales:
+        world.nodes.let_scale(place.stable, True)
     return world.store.write(replace(record, is_applied=True, looked_at=now))
 
 

@@ -14,8 +14,7 @@ from fleet.compile_cache.artifact import ROOT
 
 _LISTS: Final = "these actions read lists or register a description, and cannot be limited to a resource"
 _STORE: Final = "the store's bucket is named by CloudFormation; only indexes of compiled graphs are read"
-_EXECUTIONS: Final = "executions of the one state machine have their names from rollouts"
-_GROUP: Final = "an Auto Scaling group gets its id and the end of its name when it is made; these are this stack's"
+_GROUP: Final = "an Auto Scaling group gets its id and the end of its name when it is made; these are one stack's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +41,11 @@ def allow_rollouts(
         on=[arn for each in parts for arn in each.task_roles],
         when={"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
     )
-    # CloudFormation names what it makes by its stack.
-    named = f"*:autoScalingGroupName/{naming.stack_name(environment.name, ROLLOUT)}-*"
-    groups = stack.format_arn(
-        service="autoscaling",
-        resource="autoScalingGroup",
-        resource_name=named,
-        arn_format=ArnFormat.COLON_RESOURCE_NAME,
-    )
-    _allow(role, "autoscaling:SetDesiredCapacity", on=[groups])
-    _acknowledge(role, groups, _GROUP)
+    _allow_on_groups(role, naming.stack_name(environment.name, ROLLOUT), "autoscaling:SetDesiredCapacity")
+    if any(fleet.scaling for fleet in environment.inference_fleets):
+        # The stable sides', which stand still during a rollout.
+        stable = naming.stack_name(environment.name, "inference")
+        _allow_on_groups(role, stable, "autoscaling:ResumeProcesses", "autoscaling:SuspendProcesses")
     served = [_parameter(stack, naming.served_version_parameter(environment.name, each.fleet)) for each in parts]
     _allow(role, "ssm:PutParameter", on=served)
     store = _parameter(stack, naming.compile_cache_place_parameter(environment.name))
@@ -82,6 +76,18 @@ def allow_rollouts(
     )
     _acknowledge(role, "*", _LISTS)
     _acknowledge(role, index, _STORE)
+
+
+def _allow_on_groups(role: iam.Role, stack_name: str, *actions: str) -> None:
+    # CloudFormation names what it makes by its stack.
+    groups = Stack.of(role).format_arn(
+        service="autoscaling",
+        resource="autoScalingGroup",
+        resource_name=f"*:autoScalingGroupName/{stack_name}-*",
+        arn_format=ArnFormat.COLON_RESOURCE_NAME,
+    )
+    _allow(role, *actions, on=[groups])
+    _acknowledge(role, groups, _GROUP)
 
 
 def _parameter(stack: Stack, name: str) -> str:

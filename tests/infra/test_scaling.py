@@ -15,6 +15,7 @@ from tests.support.scaled_endpoint import TO_ONE, TO_ZERO, endpoint_fleet, scale
 from tests.support.watching import flatten
 
 BOTH = pytest.mark.parametrize("zero", [False, True])
+GROUPS = "arn:aws:autoscaling:us-east-2:111122223333:autoScalingGroup"
 POLICY = "AWS::AutoScaling::ScalingPolicy"
 
 
@@ -150,3 +151,24 @@ def test_an_endpoint_that_says_nothing_keeps_all_its_nodes() -> None:
         assert not inference.resources("AWS::CloudWatch::Alarm")
         action = inference.resource("AWS::AutoScaling::ScheduledAction").properties
         assert action["DesiredCapacity"] == endpoint_fleet(loader.load(name)).nodes
+
+
+@BOTH
+def test_a_rollout_may_let_the_stable_side_stand_still(zero: bool) -> None:
+    rollout = templates(zero=zero)["rollout"]
+    statements = [
+        statement
+        for policy in rollout.resources("AWS::IAM::Policy", "Function/Role")
+        for statement in policy.properties["PolicyDocument"]["Statement"]
+        if "autoscaling:SuspendProcesses" in statement["Action"]
+    ]
+
+    assert [(each["Action"], flatten(each["Resource"]), each.get("Condition")) for each in statements] == [
+        (
+            ["autoscaling:ResumeProcesses", "autoscaling:SuspendProcesses"],
+            f"{GROUPS}:*:autoScalingGroupName/neuron-fleet-prod-inference-*",
+            None,
+        )
+    ]
+    place = next(flatten(each.properties["Value"]) for each in rollout.resources("AWS::SSM::Parameter"))
+    assert json.loads(place)["scales"] is True

@@ -102,6 +102,9 @@ class Endpoint:
             "stable": Half(OLD, OLD, 4, 4, asked=4),
             "candidate": Half(OLD, OLD, 0, 0),
         }
+        self.suspended: dict[str, set[str]] = {"stable": set(), "candidate": set()}
+        # Set by a test: the load that the stable side has, in nodes, which its group follows while it may.
+        self.nodes_wanted: int | None = None
         self.weights = {"arn:stable": 100, "arn:candidate": 0}
         self.weight_history: list[tuple[int, int]] = []
         self.items: dict[str, dict[str, Any]] = {}
@@ -130,6 +133,9 @@ class Endpoint:
     def advance(self, seconds: float) -> None:
         """Let time pass, and requests with it, by the weights as they are."""
         self.now += timedelta(seconds=seconds)
+        stable = self.halves["stable"]
+        if self.nodes_wanted is not None and not self.suspended["stable"] and stable.asked != self.nodes_wanted:
+            stable.asked, stable.asked_at = self.nodes_wanted, self.now
         for name, half in self.halves.items():
             is_stuck = name == "stable" and self.is_stable_stuck
             if self.now - half.moved_at >= self.delay and not is_stuck:
@@ -218,7 +224,16 @@ class Endpoint:
 
     def describe_auto_scaling_groups(self, AutoScalingGroupNames: list[str]) -> dict[str, Any]:  # noqa: N803
         name = AutoScalingGroupNames[0].removesuffix("-group")
-        return {"AutoScalingGroups": [{"DesiredCapacity": self.halves[name].asked}]}
+        suspended = [{"ProcessName": each, "SuspensionReason": ""} for each in sorted(self.suspended[name])]
+        return {"AutoScalingGroups": [{"DesiredCapacity": self.halves[name].asked, "SuspendedProcesses": suspended}]}
+
+    def suspend_processes(self, AutoScalingGroupName: str, ScalingProcesses: list[str]) -> dict[str, Any]:  # noqa: N803
+        self.suspended[AutoScalingGroupName.removesuffix("-group")] |= set(ScalingProcesses)
+        return {}
+
+    def resume_processes(self, AutoScalingGroupName: str, ScalingProcesses: list[str]) -> dict[str, Any]:  # noqa: N803
+        self.suspended[AutoScalingGroupName.removesuffix("-group")] -= set(ScalingProcesses)
+        return {}
 
     def set_desired_capacity(self, AutoScalingGroupName: str, DesiredCapacity: int, **_: object) -> dict[str, Any]:  # noqa: N803
         half = self.halves[AutoScalingGroupName.removesuffix("-group")]

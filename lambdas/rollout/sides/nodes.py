@@ -1,11 +1,14 @@
-"""The candidate's nodes: asked for when it needs them, and let go when it has given its last answer."""
+"""The candidate's nodes, asked for when needed and let go after its last answer; whether the stable side's scale."""
 
-from typing import Final
+from typing import Any, Final
 
 from fleet.rollout.place import SidePlace
 from lambdas.rollout.clients import AutoScalingClient
 
 _LOOKED_AT: Final = 5
+# EC2 Auto Scaling user guide, "Suspend and resume processes": without it a group takes no notice of alarms, those of
+# target tracking and of step scaling alike, and lost nodes are replaced as ever.
+_SCALES: Final = "AlarmNotification"
 
 
 class ScalingGroup:
@@ -16,10 +19,7 @@ class ScalingGroup:
 
     def ask_for(self, side: SidePlace, nodes: int) -> None:
         """Make ``nodes`` the number that the group should have."""
-        groups = self._autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[side.group])
-        if not groups["AutoScalingGroups"]:
-            raise LookupError(f"there is no Auto Scaling group {side.group}")
-        if groups["AutoScalingGroups"][0]["DesiredCapacity"] != nodes:
+        if self.wanted(side) != nodes:
             self._autoscaling.set_desired_capacity(
                 AutoScalingGroupName=side.group, DesiredCapacity=nodes, HonorCooldown=False
             )
@@ -31,3 +31,22 @@ class ScalingGroup:
         if newest is None or newest.get("StatusCode") != "Failed":
             return ""
         return str(newest.get("StatusMessage", ""))
+
+    def wanted(self, side: SidePlace) -> int:
+        """How many the group is to have."""
+        return int(self._group(side)["DesiredCapacity"])
+
+    def let_scale(self, side: SidePlace, scales: bool) -> None:
+        """Let the group follow the load, or keep it as it is."""
+        suspended = {each["ProcessName"] for each in self._group(side).get("SuspendedProcesses", ())}
+        if scales and _SCALES in suspended:
+            self._autoscaling.resume_processes(AutoScalingGroupName=side.group, ScalingProcesses=[_SCALES])
+        if not scales and _SCALES not in suspended:
+            self._autoscaling.suspend_processes(AutoScalingGroupName=side.group, ScalingProcesses=[_SCALES])
+
+    def _group(self, side: SidePlace) -> dict[str, Any]:
+        groups = self._autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[side.group])
+        if not groups["AutoScalingGroups"]:
+            raise LookupError(f"there is no Auto Scaling group {side.group}")
+        group: dict[str, Any] = groups["AutoScalingGroups"][0]
+        return group

@@ -173,3 +173,19 @@ def test_looks_are_rarer_while_nothing_is_judged() -> None:
     assert look_again(rollout()) == 30
     assert look_again(rollout(phase=Phase.PREPARING)) == 60
     assert look_again(pause(rollout(), "ann", START)) == 120
+
+
+@pytest.mark.parametrize(("left", "nodes"), [(None, 4), (4, 4), (2, 2), (6, 4), (0, 1)])
+def test_a_node_that_left_before_scaling_stood_still_is_not_waited_for(left: int | None, nodes: int) -> None:
+    one = rollout(phase=Phase.ARTIFACT, nodes=4)
+
+    assert decide(one, at(one, stable_nodes=left), LATER).nodes == nodes
+
+
+def test_the_stable_side_scales_when_the_rollout_has_ended_and_not_when_it_is_held() -> None:
+    ended = [rollout(phase=Phase.ENDED, outcome=outcome) for outcome in Outcome]
+
+    assert {one.outcome: wanted(one).scales for one in ended} == {
+        Outcome.DONE: True, Outcome.ROLLED_BACK: True, Outcome.HELD: False,
+    }  # fmt: skip
+    assert not any(wanted(rollout(phase=phase)).scales for phase in Phase if phase is not Phase.ENDED)

@@ -103,9 +103,9 @@ IDLE: Minute = {"GroupDesiredCapacity": 1.0}
         ([(60, IDLE)], State.ALARM),
         ([(59, IDLE)], State.OK),
         # One request in the hour is somebody.
-        ([(30, IDLE), (1, IDLE | {"RequestCount": 1.0}), (59, IDLE)], State.OK),
+        ([(30, IDLE), (1, {**IDLE, "RequestCount": 1.0}), (59, IDLE)], State.OK),
         # Somebody who was refused waits for the node that has been asked for.
-        ([(1, IDLE | {"HTTPCode_ELB_503_Count": 3.0}), (59, IDLE)], State.OK),
+        ([(1, {**IDLE, "HTTPCode_ELB_503_Count": 3.0}), (59, IDLE)], State.OK),
         # What is asleep is not put to sleep again: it could not wake up.
         ([(60, IDLE), (1, ASLEEP)], State.OK),
         ([(90, ASLEEP)], State.OK),
@@ -115,13 +115,13 @@ IDLE: Minute = {"GroupDesiredCapacity": 1.0}
 )
 def test_it_sleeps_after_an_hour_without_requests(spells: list[tuple[int, Minute]], state: State) -> None:
     changes: dict[str, Any] = {"least": 0, "zero_after_minutes": 60}
-    assert last_state(rule(Move.TO_ZERO, **changes), (60, IDLE | {"RequestCount": 5.0}), *spells) is state
+    assert last_state(rule(Move.TO_ZERO, **changes), (60, {**IDLE, "RequestCount": 5.0}), *spells) is state
 
 
 @pytest.mark.parametrize(
     ("minute", "state"),
     [
-        (ASLEEP | {"HTTPCode_ELB_503_Count": 1.0}, State.ALARM),
+        ({**ASLEEP, "HTTPCode_ELB_503_Count": 1.0}, State.ALARM),
         (ASLEEP, State.OK),
         # A node was asked for: whoever asked for more keeps them.
         ({"GroupDesiredCapacity": 1.0, "HTTPCode_ELB_503_Count": 9.0}, State.OK),

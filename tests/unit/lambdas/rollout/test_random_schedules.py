@@ -49,7 +49,7 @@ class Played:
     disturbed: int
     refused_starts: int
     looks: int
-    has_shadow: bool
+    scales: bool
 
 
 class Schedule:
@@ -72,21 +72,25 @@ class Schedule:
         self.refused_starts = self.looks = 0
         self.commands = {chance.randrange(5, 120): chance.choice(list(Action)) for _ in range(chance.randrange(5))}
         self.endpoint.is_stable_stuck = chance.random() < 0.15
-        # Of its own, so that the others stay what they are.
-        shadow = random.Random(seed + SCHEDULES)  # noqa: S311 - see above
-        self.place = SHADOWED if shadow.random() < 0.5 else PLACE
-        self.endpoint.candidate_does.reports = GOOD if shadow.random() < 0.85 else shadow.choice(BAD)
+        # Of every other one, the stable side's nodes follow a load that changes.
+        self.place = replace(PLACE, scales=seed % 2 == 1)
         if chance.random() < 0.2:
             at = self.endpoint.now + timedelta(minutes=chance.randrange(90))
             self.endpoint.alarms = [(chance.choice(["EndpointErrors", "HardwareFault", "HbmPressure"]), at)]
 
     def play(self) -> Played:
         self._ask(Action.START, "first")
+        if self.place.scales:
+            # Before the first look, too.
+            self.endpoint.nodes_wanted = self.chance.randint(1, 4)
+            self.endpoint.advance(self.chance.choice([0, 60, 300]))
         self.endpoint.disturb = self.disturbances
         report: dict[str, Any] = {"is_over": False}
         # The last executions' time-outs are hours away: more looks than these would be a rollout without an end.
         for turn in range(4000):
             self._what_people_do(turn)
+            if self.place.scales and self.chance.random() < 0.02:
+                self.endpoint.nodes_wanted = self.chance.randint(1, 6)
             found = self._drive()
             self._must_hold()
             if found is not None and found["outcome"] != "superseded":
@@ -94,8 +98,9 @@ class Schedule:
                 if report["is_over"]:
                     break
             self.endpoint.advance(30)
-        has_shadow = self.place is SHADOWED
-        return Played(self.endpoint, report, self.disturbances.count, self.refused_starts, self.looks, has_shadow)
+        return Played(
+            self.endpoint, report, self.disturbances.count, self.refused_starts, self.looks, self.place.scales
+        )
 
     def _what_people_do(self, turn: int) -> None:
         action = self.commands.get(turn)
@@ -182,6 +187,9 @@ class Schedule:
         if 0 < self.endpoint.shares[1] < 100:
             # As long as requests are shared, there is a whole side to go back to in one step.
             assert self.endpoint.halves["stable"].running == OLD
+        if self.endpoint.shares[1] and self.place.scales:
+            # Its nodes stay where they are, however few requests it has left.
+            assert self.endpoint.suspended["stable"] == {"AlarmNotification"}
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +215,18 @@ def test_what_deployments_read_is_what_the_stable_side_runs(played: list[Played]
 
 def test_no_nodes_stay_behind_where_a_candidate_serves_nothing(played: list[Played]) -> None:
     for each in played:
-        assert each.endpoint.halves["candidate"].asked == (0 if each.endpoint.shares[1] == 0 else 4)
+        asked, whole = each.endpoint.halves["candidate"].asked, range(1, 5) if each.scales else (4,)
+        assert asked in ((0,) if each.endpoint.shares[1] == 0 else whole)
+
+
+def test_the_stable_side_scales_again_where_it_serves_and_stands_still_where_a_rollout_is_held(
+    played: list[Played],
+) -> None:
+    for each in played:
+        stands_still = each.scales and each.report["outcome"] == "held"
+        assert each.endpoint.suspended["stable"] == ({"AlarmNotification"} if stands_still else set())
+        assert each.endpoint.calls["suspend_processes"] == 0 or each.scales
+    assert sum(each.scales and each.report["outcome"] == "done" for each in played) >= 20
 
 
 def test_the_schedules_hold_what_they_are_about(played: list[Played]) -> None:

@@ -178,9 +178,36 @@ def test_nodes_are_asked_for_once_and_a_failed_launch_is_quoted() -> None:
             return {"Activities": [said]}
 
         describe_auto_scaling_groups = set_desired_capacity = describe_scaling_activities
+        suspend_processes = resume_processes = describe_scaling_activities
 
     assert ScalingGroup(Failing()).lacking(PLACE.candidate) == said["StatusMessage"]
     assert group.lacking(PLACE.candidate) == ""
+
+
+def test_scaling_is_suspended_and_resumed_once_and_nothing_else_is() -> None:
+    endpoint = Endpoint()
+    group = ScalingGroup(Client(endpoint))
+    for scales in (False, False, True, True):
+        group.let_scale(PLACE.stable, scales)
+
+    assert (endpoint.calls["suspend_processes"], endpoint.calls["resume_processes"]) == (1, 1)
+    assert endpoint.suspended == {"stable": set(), "candidate": set()}
+    group.let_scale(PLACE.stable, False)
+    # Launch and Terminate go on: a node that is lost during a rollout is replaced.
+    assert endpoint.suspended["stable"] == {"AlarmNotification"}
+    assert group.wanted(PLACE.stable) == 4
+
+
+def test_a_group_that_is_gone_is_named() -> None:
+    class Gone:
+        def describe_auto_scaling_groups(self, **_: object) -> dict[str, Any]:
+            return {"AutoScalingGroups": []}
+
+        describe_scaling_activities = set_desired_capacity = describe_auto_scaling_groups
+        suspend_processes = resume_processes = describe_auto_scaling_groups
+
+    with pytest.raises(LookupError, match="stable-group"):
+        ScalingGroup(Gone()).let_scale(PLACE.stable, False)
 
 
 class Store:
