@@ -22,14 +22,19 @@ EACH_JOB_OF_A_NODE: Final = (
 
 def per_job(title: str, spec: MetricSpec, statistic: str, environment: str, fleet: str) -> Shape:
     """One line for each job of a fleet that has data in the time that is shown."""
-    schema = ",".join((metrics.NAMESPACE, *metrics.JOB_DIMENSIONS))
-    terms = f'MetricName="{spec.name}" {metrics.ENVIRONMENT}="{environment}" {metrics.FLEET}="{fleet}"'
     found = cw.MathExpression(
-        expression=f"SEARCH('{{{schema}}} {terms}', '{statistic}')",
+        expression=search(spec, statistic, environment, fleet),
         label=f"${{PROP('Dim.{metrics.JOB_ID}')}}",
         period=MINUTE,
     )
     return graph(title, spec.unit, [found])
+
+
+def search(spec: MetricSpec, statistic: str, environment: str, fleet: str) -> str:
+    """The expression that finds the series of every job of a fleet."""
+    schema = ",".join((metrics.NAMESPACE, *metrics.JOB_DIMENSIONS))
+    terms = f'MetricName="{spec.name}" {metrics.ENVIRONMENT}="{environment}" {metrics.FLEET}="{fleet}"'
+    return f"SEARCH('{{{schema}}} {terms}', '{statistic}')"
 
 
 def work_rows(environment: str, fleet: str) -> Row:

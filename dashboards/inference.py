@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from dashboards import compilation, cores, machinery, money
 from dashboards.by_job import per_job
+from dashboards.endpoint_load import load_row
 from dashboards.widgets import Row, balancer_series, graph, node_states, row, series, text
 from environments.model import Environment, InferenceFleet
 from fleet import load_balancer, metrics
 from fleet.alarms import AlarmSpec, Spec
+from fleet.alarms.scaling import seen_by
 from fleet.load_balancer import EndpointNames
 from fleet.metrics import Unit
 
@@ -63,9 +65,10 @@ def _section(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], nam
                     balancer_series(names, load_balancer.HEALTHY_HOST_COUNT, "Minimum", label="healthy"),
                     balancer_series(names, load_balancer.UNHEALTHY_HOST_COUNT, "Maximum", label="unhealthy"),
                 ],
-                alarms=[thresholds["NoHealthyTargets"]],
+                alarms=[seen_by(specs, "NoHealthyTargets")],
             ),
         ),
+        load_row(environment, fleet, names),
         row(
             graph(
                 "Tensor engines",

@@ -18,6 +18,7 @@ MINUTE: Final = Duration.seconds(metrics.PERIOD_SECONDS)
 COLUMNS: Final = 24
 GRAPH_HEIGHT: Final = 6
 ALARM_COLOR: Final = "#d13212"
+TARGET_COLOR: Final = "#1f77b4"
 # Tiles that stand side by side in a widget as wide as the page, at the width of a laptop's screen.
 TILES_IN_A_ROW: Final = 5
 
@@ -113,9 +114,15 @@ def balancer_series(names: EndpointNames, metric: str, statistic: str, *, label:
 
 
 def graph(
-    title: str, unit: Unit, lines: Sequence[cw.IMetric], *, stacked: bool = False, alarms: Sequence[AlarmSpec] = ()
+    title: str,
+    unit: Unit,
+    lines: Sequence[cw.IMetric],
+    *,
+    stacked: bool = False,
+    alarms: Sequence[AlarmSpec] = (),
+    marks: Sequence[cw.HorizontalAnnotation] = (),
 ) -> Shape:
-    """Lines over time with an axis from zero; thresholds are drawn from the alarms that watch them."""
+    """Lines over time with an axis from zero; thresholds are drawn from the alarms that watch them, and ``marks``."""
     axis = cw.YAxisProps(
         min=0, max=100 if unit is Unit.PERCENT else None, label=_AXIS_LABELS.get(unit), show_units=False
     )
@@ -123,7 +130,7 @@ def graph(
         title=title,
         left=list(lines),
         left_y_axis=axis,
-        left_annotations=[_threshold(alarm) for alarm in alarms],
+        left_annotations=[*(_threshold(alarm) for alarm in alarms), *marks],
         stacked=stacked,
         legend_position=cw.LegendPosition.BOTTOM,
         width=width,
@@ -170,6 +177,11 @@ def log_table(title: str, log_group: str, *query: str, height: int = 8) -> Shape
         width=width,
         height=height,
     )
+
+
+def target(value: float) -> cw.HorizontalAnnotation:
+    """A line that a figure is to stay at."""
+    return cw.HorizontalAnnotation(value=value, label=f"target {value:g}", color=TARGET_COLOR, fill=cw.Shading.NONE)
 
 
 def _threshold(alarm: AlarmSpec) -> cw.HorizontalAnnotation:

@@ -39,6 +39,7 @@ def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
         nodes=fleet.nodes,
         reports_flops=fleet.reports_flops,
         has_efa=uses_efa(fleet_spec(environment, fleet), instance_type(fleet.instance_type)),
+        scaling=fleet.scaling if isinstance(fleet, InferenceFleet) else None,
         thresholds=thresholds,
     )
 

@@ -6,7 +6,7 @@ from typing import Final
 from environments.alarms import environment_alarms, machinery_alarms
 from environments.fleet_specs import fleet_spec
 from environments.markets import CapacityBlock, Reservation
-from environments.model import Environment, Fleet
+from environments.model import Environment, Fleet, InferenceFleet
 from fleet.alarms import AlarmSpec, MathRef
 from fleet.capacity.interfaces import uses_efa
 from fleet.fleet_spec import Purpose
@@ -14,6 +14,7 @@ from fleet.instances import Price, instance_type
 from fleet.load_balancer import EndpointNames
 from fleet.planning.month.shape import EnvironmentShape, FleetShape, Function
 from fleet.prices import price_of
+from fleet.serving.scaling_policies import rules, tracked
 
 # The network stack's interface endpoints, each in every zone.
 INTERFACE_ENDPOINTS: Final = 11
@@ -93,7 +94,17 @@ def _alarms(environment: Environment) -> tuple[int, int]:
     specs = [spec for of_fleet in environment_alarms(environment, endpoints).values() for spec in of_fleet]
     specs += machinery_alarms(environment, "any")
     looked_at = [_metrics(spec) for spec in specs if isinstance(spec, AlarmSpec)]
-    return sum(looked_at), len(specs) - len(looked_at)
+    moving = sum(_moving(environment.name, fleet) for fleet in environment.inference_fleets)
+    return sum(looked_at) + moving, len(specs) - len(looked_at)
+
+
+def _moving(environment: str, fleet: InferenceFleet) -> int:
+    """Metrics of the alarms that move an endpoint's nodes: one for each target that is tracked, and of each rule."""
+    if fleet.scaling is None:
+        return 0
+    found = rules(fleet.scaling, environment, fleet.name, _ANY_BALANCER)
+    targets = tracked(fleet.scaling, environment, fleet.name)
+    return len(targets) + sum(len(rule.metric.queries) for rule in found)
 
 
 def _metrics(spec: AlarmSpec) -> int:

@@ -3,8 +3,9 @@
 from typing import Final
 
 from fleet import load_balancer
+from fleet.alarms.scaling import awake_only, endpoint_saturated
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, CompositeSpec, MathRef, MetricRef, Severity, Silence
 from fleet.load_balancer import EndpointNames
 
 ERROR_PERCENT: Final = 5.0
@@ -12,9 +13,20 @@ ERROR_PERCENT: Final = 5.0
 MINIMUM_REQUESTS: Final = 20
 
 
-def endpoint_alarms(settings: AlarmSettings, names: EndpointNames) -> tuple[AlarmSpec, ...]:
+def endpoint_alarms(settings: AlarmSettings, names: EndpointNames) -> tuple[AlarmSpec | CompositeSpec, ...]:
     """The alarms of the endpoint that a fleet serves."""
-    return (_errors(settings, names), _latency(settings, names), _no_healthy_targets(settings, names))
+    errors, latency, no_targets = (
+        _errors(settings, names),
+        _latency(settings, names),
+        _no_healthy_targets(settings, names),
+    )
+    scaling = settings.scaling
+    if scaling is None:
+        return (errors, latency, no_targets)
+    saturated = endpoint_saturated(settings, names, scaling)
+    if not scaling.reaches_zero:
+        return (errors, latency, no_targets, saturated)
+    return (latency, saturated, *awake_only(settings, names, scaling, (errors, no_targets)))
 
 
 def _metric(names: EndpointNames, name: str, statistic: str) -> MetricRef:

@@ -7,6 +7,7 @@ from fleet import metrics
 from fleet.alarms.specs import MetricRef
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec
+from fleet.serving.scaling import Scaling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,8 @@ class AlarmSettings:
     reports_flops: bool = True
     has_efa: bool = False
     """Whether its nodes talk to each other over EFA."""
+    scaling: Scaling | None = None
+    """How an endpoint's nodes follow its load; None where all of them always run."""
     thresholds: Thresholds = field(default_factory=Thresholds)
 
     @property

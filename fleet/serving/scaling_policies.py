@@ -5,7 +5,7 @@ Nodes come by target tracking, one policy for each target; the one that wants mo
 cannot be told to stop at one node where the group may be empty, and has no pause between two nodes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -72,8 +72,10 @@ def rules(scaling: Scaling, environment: str, fleet: str, names: EndpointNames) 
     return (leave, _to_zero(scaling.zero_after_minutes, names), _wake(names))
 
 
-def fullness(scaling: Scaling, environment: str, fleet: str) -> tuple[str, tuple[tuple[str, MetricRef], ...]]:
-    """How full a node is, 1 at its target, as an expression and its series.
+def fullness(
+    scaling: Scaling, environment: str, fleet: str
+) -> tuple[tuple[str, ...], tuple[tuple[str, MetricRef], ...]]:
+    """How full a node is by each figure, 1 at its target, as expressions; and their series.
 
     Queue time is left out: nothing waits where there are no requests, and then there is none.
     """
@@ -83,9 +85,13 @@ def fullness(scaling: Scaling, environment: str, fleet: str) -> tuple[str, tuple
         for name, setting in (("flight", "requests_in_flight_per_core"), ("busy", "core_utilization_percent"))
         if setting in settings
     ]
-    shares = [f"{name} / {each.target:g}" for name, each in parts]
-    worse = shares[0] if len(shares) == 1 else f"MAX([{', '.join(shares)}])"
-    return worse, tuple((name, each.metric) for name, each in parts)
+    shares = tuple(f"{name} / {each.target:g}" for name, each in parts)
+    return shares, tuple((name, each.metric) for name, each in parts)
+
+
+def most_of(expressions: Sequence[str]) -> str:
+    """The largest of them."""
+    return expressions[0] if len(expressions) == 1 else f"MAX([{', '.join(expressions)}])"
 
 
 def only_where_known(expression: str, names: Iterable[str]) -> str:
@@ -100,10 +106,10 @@ def only_where_known(expression: str, names: Iterable[str]) -> str:
 
 
 def _leave(scaling: Scaling, environment: str, fleet: str, names: EndpointNames) -> Rule:
-    share, series = fullness(scaling, environment, fleet)
+    shares, series = fullness(scaling, environment, fleet)
     queries = (*series, ("nodes", _of_group(auto_scaling.IN_SERVICE, names)))
     # As ``scaling.may_leave``: of one node the right side is 0, below which no load is.
-    expression = only_where_known(f"{share} * nodes - {ROOM:g} * (nodes - 1)", (name for name, _ in queries))
+    expression = only_where_known(f"{most_of(shares)} * nodes - {ROOM:g} * (nodes - 1)", (name for name, _ in queries))
     return Rule(Move.LEAVE, MathRef(expression, queries), Comparison.BELOW, 0, QUIET_MINUTES)
 
 

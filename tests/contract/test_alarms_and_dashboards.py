@@ -18,6 +18,7 @@ from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
 from lambdas.pager.enrichment import PLATFORM_KEYS
 from lambdas.pager.model import CapacityEvent
+from tests.support.scaled_endpoint import scaling
 from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flatten, watched
 
 ROOT = Path(__file__).parents[2]
@@ -223,7 +224,12 @@ def test_every_alarm_that_tells_somebody_has_a_runbook(environment: Watched) -> 
 
 def test_every_runbook_belongs_to_an_alarm() -> None:
     prod = watched("prod").environment
-    fleets = [replace(alarm_settings(prod, fleet), market=market) for fleet in prod.fleets for market in MarketKind]
+    fleets = [
+        replace(alarm_settings(prod, fleet), market=market, scaling=scales)
+        for fleet in prod.fleets
+        for market in MarketKind
+        for scales in (None, scaling(), scaling(least=0, zero_after_minutes=60))
+    ]
     known = {
         alarm.key
         for fleet in fleets
