@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from fleet.alarm_evaluation import Transition
 from local.emulator.capacity.account import Capacity
@@ -10,6 +10,18 @@ from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.service import CloudWatch, Publish
 from local.emulator.faults import FaultStore
 from local.emulator.resources.store import ResourceStore
+
+
+class Scaling(Protocol):
+    """The groups of a region whose size follows alarms."""
+
+    def measure(self, region: str, service: CloudWatch, now: float) -> None:
+        """Before alarms are evaluated."""
+        ...
+
+    def act(self, region: str, service: CloudWatch, now: float) -> None:
+        """After it."""
+        ...
 
 
 @dataclass(slots=True)
@@ -23,6 +35,8 @@ class Platform:
     resources: ResourceStore
     faults: FaultStore = field(default_factory=FaultStore)
     inbox: list[dict[str, Any]] = field(default_factory=list)
+    scaling: Scaling | None = None
+    """What alarms move, beside whom they tell."""
     _regions: dict[str, CloudWatch] = field(default_factory=dict)
 
     def cloudwatch(self, region: str) -> CloudWatch:
@@ -33,7 +47,14 @@ class Platform:
 
     def evaluate(self, now: float) -> list[Transition]:
         """Evaluate the alarms of every region; returns when every notification has been delivered."""
-        return [change for region in list(self._regions.values()) for change in region.evaluate(now)]
+        changes: list[Transition] = []
+        for name, region in list(self._regions.items()):
+            if self.scaling is not None:
+                self.scaling.measure(name, region, now)
+            changes += region.evaluate(now)
+            if self.scaling is not None:
+                self.scaling.act(name, region, now)
+        return changes
 
     def advance(self, now: float) -> list[Transition]:
         """Move the virtual time and evaluate at each whole minute on the way; ``ValueError`` for a step back."""

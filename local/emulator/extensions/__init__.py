@@ -18,6 +18,7 @@ from local.emulator.extensions.observability import publisher, read_logs, serve_
 from local.emulator.extensions.prices import serve_prices
 from local.emulator.extensions.quotas import serve_quotas
 from local.emulator.extensions.resource_groups import keep_members_true
+from local.emulator.extensions.scaling_policies import GroupScaling, follow_alarms
 from local.emulator.extensions.settling import keep_instances
 from local.emulator.extensions.stacks import register_resources
 from local.emulator.extensions.step_functions import wait_for_jobs
@@ -47,6 +48,8 @@ def install(platform: Platform) -> None:
     answer_batch(platform.capacity)
     wait_for_jobs(platform.capacity.jobs)
     keep_instances(platform)
+    platform.scaling = GroupScaling(platform.account)
+    follow_alarms(cloudwatch_of_request)
     serve_quotas(platform.capacity.quotas)
     serve_prices(platform.capacity.prices)
     read_logs(cloudwatch_of_request)

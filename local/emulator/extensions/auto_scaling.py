@@ -13,6 +13,7 @@ from local.emulator.api.query import Form, served
 from local.emulator.capacity.scaling import FAILED, SUCCESSFUL, ScalingActivities
 from local.emulator.extensions.group_members import GroupMembers
 from local.emulator.extensions.nodes import Instance, Nodes, leaves
+from local.emulator.extensions.scaling_policies import COLLECTS, with_suspended
 
 Launched = Mapping[str, tuple[list[str], AwsError | None]]
 
@@ -22,8 +23,8 @@ def answer_auto_scaling(nodes: Nodes, activities: ScalingActivities, settle: Cal
 
     def groups(describe: Any, form: Form) -> Response:  # noqa: ANN401 - ministack's own action
         settle()
-        response: Response = describe(form)
-        return response
+        status, headers, body = describe(form)
+        return status, headers, with_suspended(body)
 
     def scaling_activities(request: Mapping[str, Any]) -> Entry:
         settle()
@@ -49,11 +50,15 @@ def keep_policies(handlers: Mapping[str, dict[str, Any]]) -> None:
     create, update = made["create"], made["update"]
 
     def created(logical_id: str, properties: Mapping[str, Any], stack: str) -> Any:  # noqa: ANN401 - ministack's own
-        return create(logical_id, _launched_from_one(properties), stack)
+        answer = create(logical_id, _launched_from_one(properties), stack)
+        autoscaling._asgs[answer[0]][COLLECTS] = bool(properties.get("MetricsCollection"))
+        return answer
 
     def updated(name: str, old: Mapping[str, Any], new: Mapping[str, Any], *rest: Any) -> Any:  # noqa: ANN401 - ministack's own
         known = autoscaling._asgs.get(name)
         kept = {"DesiredCapacity": known["DesiredCapacity"]} if known else {}
+        if known:
+            known[COLLECTS] = bool(new.get("MetricsCollection"))
         return update(name, old, kept | _launched_from_one(new), *rest)
 
     made.update(create=created, update=updated)

@@ -84,5 +84,8 @@ def _ask_as_scheduled(now: float) -> None:
         seconds = int(every[1] or 1) * 60
         has_come = now // seconds > action.setdefault(_SINCE, now) // seconds
         action[_SINCE] = now
+        if has_come and action["MinSize"] >= 0:
+            group["MinSize"] = action["MinSize"]
+            group["DesiredCapacity"] = max(group["DesiredCapacity"], group["MinSize"])
         if has_come and action["DesiredCapacity"] >= 0:
             group["DesiredCapacity"] = action["DesiredCapacity"]

@@ -1,0 +1,116 @@
+"""Scaling policies that act: a group's metrics each minute, the alarms of target tracking, and what alarms call.
+
+``autoscaling._ACTION_MAP`` for SuspendProcesses and ResumeProcesses, and ``cloudwatch.cloudformation_put_metric_alarm``
+and ``…_delete_metric_alarm``, with which ministack keeps target tracking's alarms where nobody evaluates them.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from ministack.core.responses import request_scope
+from ministack.services import autoscaling, cloudwatch
+
+from fleet import auto_scaling
+from fleet.alarm_evaluation import SeriesKey, State
+from fleet.alarm_evaluation.statistics import Datum
+from local.emulator.api.answers import Entry
+from local.emulator.api.query import served
+from local.emulator.capacity.scaling_policies import SUSPENDED, ScalingPolicies
+from local.emulator.cloudwatch.alarms import Alarm
+from local.emulator.cloudwatch.service import CloudWatch
+
+COLLECTS: Final = "_CollectsMetrics"
+_MINUTE: Final = 60
+# Of what ministack writes into an alarm, what PutMetricAlarm takes.
+_ANSWERED: Final = frozenset({
+    "AlarmArn", "StateValue", "StateReason", "StateUpdatedTimestamp", "AlarmConfigurationUpdatedTimestamp",
+})  # fmt: skip
+
+
+class GroupScaling:
+    """Before alarms are evaluated groups are measured; after it, alarms that are on call their policies."""
+
+    def __init__(self, account: str) -> None:
+        self._account, self._policies = account, ScalingPolicies()
+
+    def measure(self, region: str, service: CloudWatch, now: float) -> None:
+        """The metrics of groups that collect them, for the minute that ends."""
+        with request_scope(self._account, region):
+            for name in autoscaling._asgs:
+                group = autoscaling._asgs[name]
+                if group.get(COLLECTS):
+                    desired = int(group["DesiredCapacity"])
+                    there = sum(each["LifecycleState"] == "InService" for each in group["Instances"])
+                    for metric, value in (
+                        (auto_scaling.DESIRED, desired),
+                        (auto_scaling.IN_SERVICE, min(there, desired)),
+                    ):
+                        key = SeriesKey(auto_scaling.NAMESPACE, metric, frozenset(auto_scaling.dimensions(name)))
+                        service.metrics.put(key, now - 1, "None", Datum.of_values([value]))
+
+    def act(self, region: str, service: CloudWatch, now: float) -> None:
+        """Every alarm that is on calls its policies once more, each minute (CloudWatch user guide, alarm actions)."""
+        with request_scope(self._account, region):
+            for alarm in service.alarms.metric_alarms():
+                if alarm.state is State.ALARM and alarm.settings.get("ActionsEnabled", True):
+                    for arn in alarm.settings.get("AlarmActions") or ():
+                        self._call(str(arn), alarm, service, now)
+
+    def _call(self, arn: str, alarm: Alarm, service: CloudWatch, now: float) -> None:
+        policy = next((each for each in autoscaling._policies.values() if each["PolicyARN"] == arn), None)
+        group = autoscaling._asgs.get(policy["AutoScalingGroupName"]) if policy else None
+        if policy is not None and group is not None:
+            load = _newest(alarm.settings, service, now)
+            group["DesiredCapacity"] = self._policies.wanted(policy, group, load, now)
+
+
+def follow_alarms(cloudwatch_of_request: Callable[[], CloudWatch]) -> None:
+    """Change ministack, once."""
+
+    def put(alarm: Mapping[str, Any]) -> None:
+        service = cloudwatch_of_request()
+        request = {name: value for name, value in alarm.items() if name not in _ANSWERED}
+        service.alarms.put_metric_alarm(request, service.clock.now())
+
+    def delete(name: str, _refuse_dependents: bool = False) -> None:
+        cloudwatch_of_request().alarms.delete([name])
+
+    def suspend(request: Mapping[str, Any]) -> Entry:
+        _processes(request).update(request.get("ScalingProcesses") or ())
+        return {}
+
+    def resume(request: Mapping[str, Any]) -> Entry:
+        _processes(request).difference_update(request.get("ScalingProcesses") or ())
+        return {}
+
+    cloudwatch.cloudformation_put_metric_alarm = put
+    cloudwatch.cloudformation_delete_metric_alarm = delete
+    for action, serve in (("SuspendProcesses", suspend), ("ResumeProcesses", resume)):
+        autoscaling._ACTION_MAP[action] = served("autoscaling", action, serve)
+
+
+def with_suspended(answer: bytes) -> bytes:
+    """DescribeAutoScalingGroups with the processes that stand still, which ministack leaves out."""
+    for name in autoscaling._asgs:
+        found = "".join(
+            f"<member><ProcessName>{each}</ProcessName><SuspensionReason>User suspended</SuspensionReason></member>"
+            for each in sorted(autoscaling._asgs[name].get(SUSPENDED, ()))
+        )
+        own = f"<AutoScalingGroupName>{name}</AutoScalingGroupName><AutoScalingGroupARN>".encode()
+        answer = answer.replace(own, f"<SuspendedProcesses>{found}</SuspendedProcesses>".encode() + own)
+    return answer
+
+
+def _processes(request: Mapping[str, Any]) -> set[str]:
+    suspended: set[str] = autoscaling._asgs[request["AutoScalingGroupName"]].setdefault(SUSPENDED, set())
+    return suspended
+
+
+def _newest(settings: Mapping[str, Any], service: CloudWatch, now: float) -> float | None:
+    """The newest value of the one metric that target tracking's alarm watches."""
+    if not settings.get("MetricName"):
+        return None
+    key = SeriesKey.of(settings["Namespace"], settings["MetricName"], settings.get("Dimensions") or [])
+    end = int(now // _MINUTE * _MINUTE)
+    found = service.metrics.values(key, settings["Statistic"], end - 3 * _MINUTE, end, _MINUTE)
+    return found[max(found)] if found else None
