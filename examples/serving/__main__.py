@@ -13,9 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, cast
 
-import uvicorn
-from fastapi import FastAPI
-
 from agents.workload.compile_cache.errors import CacheError
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.upkeep.warm_record import boot_id
@@ -31,6 +28,7 @@ from agents.workload.serving.shadow.application import shadowed
 from agents.workload.serving.watch import RESTART_CODE
 from examples.serving import vllm
 from examples.serving.app import Server, application
+from examples.serving.gentle import serve
 from examples.serving.model import Model
 from examples.serving.standin import StandIn
 from fleet.compile_cache.graph import LOCAL_FOLDER
@@ -63,7 +61,13 @@ def main() -> None:
     settings = configuration.read(told)
     if asked.vllm:
         front = _front(settings, told, asked.vllm, asked.vllm_model)
-        _serve(vllm.application(front), front.health, told, asked)
+        serve(
+            vllm.application(front),
+            front.health,
+            host=asked.host,
+            port=asked.port,
+            leaving_seconds=settings.leaving_seconds,
+        )
         return
     if asked.standin:
         settings = replace(settings, artifact=None)
@@ -73,14 +77,13 @@ def main() -> None:
         # The path is the operator's own; what it names makes a Model.
         model = cast(Model, getattr(importlib.import_module(module), name)(settings))
     server = _server(settings, model, told)
-    _serve(application(server), server.health, told, asked)
-
-
-def _serve(app: FastAPI, health: Health, told: Mapping[str, str], asked: argparse.Namespace) -> None:
-    # Around everything: what a rollout compares are whole answers.
-    whole = shadowed(app, shadow.read(told), lambda: health.ready().status == OK)
-    # Answers in progress are ended by ECS's stop timeout, 30 seconds unless it was set.
-    uvicorn.run(whole, host=asked.host, port=asked.port, access_log=False, timeout_graceful_shutdown=25)
+    serve(
+        application(server),
+        server.health,
+        host=asked.host,
+        port=asked.port,
+        leaving_seconds=settings.leaving_seconds,
+    )
 
 
 def _health(settings: Settings) -> Health:

@@ -44,6 +44,8 @@ class Seen:
     ran: frozenset[tuple[int, int]] = frozenset()
     artifact: str | None = None
     handed_over: str = ""
+    leaves: bool = False
+    """Whether it was told to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ def is_ready(found: tuple[Finding, ...]) -> bool:
 
 
 def _host(seen: Seen) -> Finding:
+    if seen.leaves:
+        return Finding(Check.HOST, False, "left: this process was told to end")
     said = f"given up: {seen.handed_over}" if seen.handed_over else "in use"
     return Finding(Check.HOST, not seen.handed_over, said)
 

@@ -15,8 +15,7 @@ from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.instances import InstanceType, instance_type
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention
-from stacks.constructs.serving import RUN_DIRECTORY, RUNTIME_FOLDER, allow_artifact, serving_environment
-from stacks.constructs.shadow import allow_shadow, shadow_environment
+from stacks.constructs.serving import RUN_DIRECTORY, RUNTIME_FOLDER, STOP_SECONDS, allow_artifact, serving_environment
 
 _ECR_IMAGE: Final = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/(?P<name>[^:@]+)"
@@ -78,6 +77,7 @@ class EndpointTask(Construct):
                 **shadow_environment(environment, fleet),
             },
             health_check=_liveness(fleet),
+            stop_timeout=Duration.seconds(STOP_SECONDS),
             port_mappings=[ecs.PortMapping(container_port=fleet.endpoint.port)],
             # A full log buffer must not stop an answer.
             logging=ecs.LogDrivers.aws_logs(

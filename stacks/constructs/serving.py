@@ -17,6 +17,10 @@ from fleet.compile_cache.artifact import Artifact
 from fleet.instances import instance_type
 
 RUN_DIRECTORY: Final = "/run/neuron-fleet"
+# Until the load balancer has seen three failed checks, and some (agents/workload/serving/leaving.py).
+LEAVING_SECONDS: Final = 60
+# Of ECS, from SIGTERM to SIGKILL: beyond that, what answers in progress may take. ECS allows no more everywhere.
+STOP_SECONDS: Final = 120
 RUNTIME_FOLDER: Final = "/run/neuron-fleet-serving"
 
 
@@ -43,6 +47,7 @@ def serving_environment(environment: Environment, fleet: InferenceFleet) -> dict
         "NEURON_FLEET_BATCH_SIZES": ",".join(map(str, endpoint.batch_sizes)),
         "NEURON_FLEET_LOADING_SECONDS": str(endpoint.loading_minutes * 60),
         "NEURON_FLEET_SERVING_FOLDER": RUNTIME_FOLDER,
+        "NEURON_FLEET_LEAVING_SECONDS": str(LEAVING_SECONDS),
     }
     if fleet.framework == "vllm":
         # vllm-neuron, "Compilation Cache": a graph that is in no tier fails the start in place of being compiled.

@@ -15,11 +15,9 @@ _PATIENCE = 60.0
 
 
 @contextmanager
-def served(folder: Path, *arguments: str, told: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Its address, once it answers; what it remembers of its runtime goes into ``folder``. ``told``: more variables."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def served(folder: Path, *arguments: str) -> Iterator[str]:
+    """Its address, once it answers; what it remembers of its runtime goes into ``folder``."""
+    port = free_port()
     command = [sys.executable, "-m", "examples.serving", "--standin", "--port", str(port), *arguments]
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "NEURON_FLEET_SERVING_FOLDER": str(folder)}
     environment |= told or {}
@@ -27,14 +25,23 @@ def served(folder: Path, *arguments: str, told: Mapping[str, str] | None = None)
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}"
     try:
-        _wait(address, process)
+        wait(address, process)
         yield address
     finally:
         process.terminate()
         process.wait(30)
 
 
-def _wait(address: str, process: "subprocess.Popen[bytes]") -> None:
+def free_port() -> int:
+    """One that nobody listened on a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait(address: str, process: "subprocess.Popen[bytes]") -> None:
+    """Until it answers and its buckets have run."""
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until and process.poll() is None:
         try:

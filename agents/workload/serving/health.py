@@ -91,6 +91,11 @@ class Health:
             self._seen = replace(self._seen, runtime=self._sick)
             return self._fall_sick()
 
+    def leaves(self) -> None:
+        """The process was told to end: it wants no more requests, and answers those that come."""
+        with self._lock:
+            self._seen = replace(self._seen, leaves=True)
+
     def live(self) -> Answer:
         """200 unless the process should be ended and started again."""
         with self._lock:

@@ -20,6 +20,7 @@ MODEL_VERSION: Final = f"{PREFIX}MODEL_VERSION"
 SDK_VERSION: Final = f"{PREFIX}SDK_VERSION"
 FOLDER: Final = f"{PREFIX}SERVING_FOLDER"
 LOADING_SECONDS: Final = f"{PREFIX}LOADING_SECONDS"
+LEAVING_SECONDS: Final = f"{PREFIX}LEAVING_SECONDS"
 # The agent's run directory on the host has it, and the task mounts it writable.
 DEFAULT_FOLDER: Final = "/run/neuron-fleet/serving"
 
@@ -34,6 +35,8 @@ class Settings:
     artifact: Artifact | None
     folder: Path
     loading_seconds: float
+    leaving_seconds: float = 0.0
+    """How long it answers after it was told to end; 0 where nobody sends it requests by its health."""
 
     @property
     def expected(self) -> Expected:
@@ -60,6 +63,7 @@ def read(variables: Mapping[str, str]) -> Settings:
         artifact=artifact,
         folder=Path(variables.get(FOLDER, DEFAULT_FOLDER)),
         loading_seconds=float(_number(variables, LOADING_SECONDS)),
+        leaving_seconds=float(_number(variables, LEAVING_SECONDS)) if variables.get(LEAVING_SECONDS) else 0.0,
     )
 
 
