@@ -271,8 +271,14 @@ def test_no_alarm_reads_a_statistic_that_a_doubled_batch_changes() -> None:
             assert not {"Sum", "SampleCount"} & set(series(alarm).values()), alarm.key
 
 
+def of_endpoint(**changes: Any) -> list[AlarmSpec]:
+    found = endpoint_alarms(settings("inference", **changes), NAMES)
+    assert all(isinstance(alarm, AlarmSpec) for alarm in found)
+    return [alarm for alarm in found if isinstance(alarm, AlarmSpec)]
+
+
 def test_an_endpoint_pages_for_errors_latency_and_having_no_target() -> None:
-    alarms = {alarm.key: alarm for alarm in endpoint_alarms(settings("inference"), NAMES)}
+    alarms = {alarm.key: alarm for alarm in of_endpoint()}
 
     assert set(alarms) == {"EndpointErrors", "EndpointLatencyP99", "NoHealthyTargets"}
     assert {alarm.severity for alarm in alarms.values()} == {Severity.PAGE}
@@ -280,7 +286,7 @@ def test_an_endpoint_pages_for_errors_latency_and_having_no_target() -> None:
 
 
 def test_endpoint_errors_are_a_share_of_a_minimum_of_traffic() -> None:
-    errors = endpoint_alarms(settings("inference"), NAMES)[0]
+    errors = of_endpoint()[0]
 
     assert isinstance(errors.metric, MathRef)
     assert ">= 20," in errors.metric.expression
@@ -293,7 +299,7 @@ def test_endpoint_errors_are_a_share_of_a_minimum_of_traffic() -> None:
 
 
 def test_the_endpoint_latency_limit_comes_from_the_settings() -> None:
-    alarms = endpoint_alarms(settings("inference", thresholds=Thresholds(latency_p99_seconds=0.5)), NAMES)
+    alarms = of_endpoint(thresholds=Thresholds(latency_p99_seconds=0.5))
 
     assert alarms[1].threshold == 0.5
 
