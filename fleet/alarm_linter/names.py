@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from fleet import load_balancer, metrics, operations_metrics
+from fleet import auto_scaling, load_balancer, metrics, operations_metrics
 from fleet.alarm_linter.watched import Series, Watched
 from fleet.diagnostics import Diagnostic, refuse, warn
 
 # Of AWS's own namespaces, what is used: metric and the dimensions that AWS publishes it with. Sources: the user guides
-# of Elastic Load Balancing, SQS and Step Functions on their CloudWatch metrics.
+# of Elastic Load Balancing, EC2 Auto Scaling, SQS and Step Functions on their CloudWatch metrics.
 _BALANCER: Final = frozenset({load_balancer.LOAD_BALANCER})
 _TARGETS: Final = frozenset({load_balancer.LOAD_BALANCER, load_balancer.TARGET_GROUP})
 AWS_SERIES: Final[Mapping[str, Mapping[str, tuple[frozenset[str], ...]]]] = {
@@ -16,10 +16,12 @@ AWS_SERIES: Final[Mapping[str, Mapping[str, tuple[frozenset[str], ...]]]] = {
         load_balancer.REQUEST_COUNT: (_BALANCER, _TARGETS),
         load_balancer.TARGET_5XX: (_BALANCER, _TARGETS),
         load_balancer.BALANCER_5XX: (_BALANCER,),
+        load_balancer.BALANCER_503: (_BALANCER,),
         load_balancer.TARGET_RESPONSE_TIME: (_BALANCER, _TARGETS),
         load_balancer.HEALTHY_HOST_COUNT: (_TARGETS,),
         load_balancer.UNHEALTHY_HOST_COUNT: (_TARGETS,),
     },
+    auto_scaling.NAMESPACE: {name: (frozenset({auto_scaling.GROUP}),) for name in auto_scaling.COLLECTED},
     "AWS/SQS": {
         name: (frozenset({"QueueName"}),)
         for name in ("ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage")

@@ -10,6 +10,7 @@ import yaml
 
 from environments import loader
 from fleet.diagnostics import Diagnostic, Severity
+from tests.support.scaled_endpoint import TO_ONE, TO_ZERO
 
 NOW: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PROD: Final[dict[str, Any]] = yaml.safe_load((loader.FOLDER / "prod.yaml").read_text(encoding="utf-8"))
@@ -338,3 +339,10 @@ def test_what_these_tables_start_from_is_right(tmp_path: Path) -> None:
 def test_there_are_more_than_sixty_ways_to_be_wrong() -> None:
     codes = [entry[2] for table in (TRAINING_FLEETS, BLOCK_FLEETS, SERVING_FLEETS, ENVIRONMENTS) for entry in table]
     assert len({code for code in codes if not code.startswith("invalid-")}) > 60
+
+
+@pytest.mark.parametrize("settings", [TO_ONE, TO_ZERO])
+def test_an_endpoint_that_scales_is_sound_and_so_are_its_alarms(tmp_path: Path, settings: dict[str, Any]) -> None:
+    found = answer(tmp_path, changed(PROD, {"fleets.2.endpoint.scaling": settings}))
+
+    assert {diagnostic.code for diagnostic in found} <= ALLOWED
