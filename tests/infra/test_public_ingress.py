@@ -1,7 +1,7 @@
 """Who reaches what: nothing is open to everybody, and no endpoint speaks without TLS outside of a laptop."""
 
 from collections.abc import Iterator
-from ipaddress import ip_network
+from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
@@ -32,7 +32,7 @@ def test_no_address_outside_of_the_network_is_let_in(environment: str) -> None:
             # A group of ours, a list of AWS's, or addresses of the network as text: no token that could be anything.
             assert cidr is None or isinstance(cidr, str) or "Fn::GetAtt" in cidr, (path, cidr)
             if isinstance(cidr, str):
-                assert ip_network(cidr).subnet_of(own), (path, cidr)
+                assert IPv4Network(cidr).subnet_of(own), (path, cidr)
     assert seen >= 3
 
 
