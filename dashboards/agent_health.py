@@ -11,7 +11,7 @@ from fleet.metrics import MetricSpec
 
 def rows(environment: Environment) -> list[Row]:
     """The dashboard from top to bottom, every graph with one line per fleet."""
-    fleets = [fleet.name for fleet in environment.fleets]
+    fleets = [fleet.name for fleet in environment.node_fleets]
 
     def per_fleet(title: str, spec: MetricSpec, statistic: str) -> Shape:
         return _per_fleet(title, spec, statistic, environment.name, fleets)

@@ -18,7 +18,7 @@ from fleet.metrics import MetricSpec, Unit
 def rows(environment: Environment, specs: Mapping[str, Sequence[Spec]], alarms: Mapping[str, AlarmGroup]) -> list[Row]:
     """The dashboard from top to bottom."""
     name = environment.name
-    fleets = [fleet.name for fleet in environment.fleets]
+    fleets = [fleet.name for fleet in environment.node_fleets]
     return [
         row(money.price_text(environment)),
         row(

@@ -24,7 +24,7 @@ PRICE_COLUMNS = "latest(price.kind) as price_kind, latest(price.as_of) as price_
 def price_text(environment: Environment) -> Shape:
     """Every fleet's price as it was deployed. What day it is read on, nobody knows here: StalePrice says it is old."""
     lines = []
-    for fleet in environment.fleets:
+    for fleet in environment.node_fleets:
         price = price_of(fleet_spec(environment, fleet))
         lines.append(f"**{fleet.name}**: {UNKNOWN if price is None else rate(price, None)}")
     told = " · ".join(lines)
@@ -34,7 +34,7 @@ def price_text(environment: Environment) -> Shape:
 
 def stale_prices(environment: Environment) -> Shape:
     """Which fleets' prices are too old, or not known."""
-    lines = [series(metrics.STALE_PRICE, "Maximum", environment.name, fleet.name) for fleet in environment.fleets]
+    lines = [series(metrics.STALE_PRICE, "Maximum", environment.name, fleet.name) for fleet in environment.node_fleets]
     return graph("Stale prices (1: too old, or not known)", Unit.COUNT, lines)
 
 
@@ -62,7 +62,7 @@ def so_far(environment: str, fleet: str) -> Shape:
 def _total(environment: Environment, spec: MetricSpec, *, label: str) -> cw.MathExpression:
     prefix = spec.name[0].lower() + spec.name[1:]
     name = environment.name
-    nodes = {f"{prefix}{at}": series(spec, "Sum", name, of.name) for at, of in enumerate(environment.fleets)}
+    nodes = {f"{prefix}{at}": series(spec, "Sum", name, of.name) for at, of in enumerate(environment.node_fleets)}
     return _sum(nodes | _idle(environment, prefix), label=label)
 
 
@@ -71,7 +71,7 @@ def _idle(environment: Environment, prefix: str) -> dict[str, cw.Metric]:
     spec = metrics.UNUSED_RESERVATION_USD_PER_HOUR
     return {
         f"{prefix}Idle{at}": series(spec, "Maximum", environment.name, fleet.name)
-        for at, fleet in enumerate(environment.fleets)
+        for at, fleet in enumerate(environment.node_fleets)
         if isinstance(fleet.market, Reservation | CapacityBlock)
     }
 

@@ -15,7 +15,7 @@ from fleet.metrics import Unit
 def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
     """The dashboard from top to bottom."""
     name = environment.name
-    fleets = [fleet.name for fleet in environment.fleets]
+    fleets = [fleet.name for fleet in environment.node_fleets]
     pages = [alarm for group in alarms for alarm in group.notifying(Severity.PAGE)]
     tickets = [alarm for group in alarms for alarm in group.notifying(Severity.TICKET)]
     return [

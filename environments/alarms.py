@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment, Fleet, InferenceFleet
+from fleet import naming
 from fleet.alarms import (
     AlarmSettings,
     Spec,
@@ -11,12 +12,14 @@ from fleet.alarms import (
     change_in_progress,
     endpoint_alarms,
     fleet_alarms,
+    hosted_alarms,
     metrics_budget,
     platform_alarms,
     precompile_alarms,
 )
 from fleet.capacity.interfaces import uses_efa
 from fleet.fleet_spec import MarketKind, Purpose
+from fleet.hosting.variants import VariantNames
 from fleet.instances import instance_type
 from fleet.load_balancer import EndpointNames
 from fleet.planning.month.cloudwatch import jobs_at_once
@@ -49,6 +52,10 @@ def environment_alarms(environment: Environment, endpoints: Mapping[str, Endpoin
     alarms: dict[str, tuple[Spec, ...]] = {}
     for fleet in environment.fleets:
         settings = alarm_settings(environment, fleet)
+        if isinstance(fleet, InferenceFleet) and fleet.is_hosted:
+            hosted = VariantNames(naming.hosted_endpoint(environment.name, fleet.name))
+            alarms[fleet.name] = hosted_alarms(settings, hosted)
+            continue
         alarms[fleet.name] = fleet_alarms(settings)
         if fleet.name in endpoints:
             alarms[fleet.name] += endpoint_alarms(settings, endpoints[fleet.name])
@@ -62,7 +69,7 @@ def machinery_alarms(environment: Environment, precompilation: str) -> tuple[Spe
             environment.name,
             has_block_engine=bool(environment.block_fleets or environment.approvers),
             has_pools=bool(environment.pool_fleets),
-            has_endpoints=bool(environment.inference_fleets),
+            has_endpoints=bool(environment.inference_fleets or environment.hosted_fleets),
             forecast_percent=environment.forecast_percent,
         ),
         *precompile_alarms(environment.name, precompilation),
@@ -73,4 +80,4 @@ def machinery_alarms(environment: Environment, precompilation: str) -> tuple[Spe
 
 def jobs_planned(environment: Environment) -> int:
     """Jobs at once in all fleets, at the most that ``fleet plan cost`` prices."""
-    return sum(int(jobs_at_once(Purpose(fleet.purpose), fleet.nodes).high) for fleet in environment.fleets)
+    return sum(int(jobs_at_once(Purpose(fleet.purpose), fleet.nodes).high) for fleet in environment.node_fleets)

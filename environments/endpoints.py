@@ -1,6 +1,6 @@
 """What an environment file says of an endpoint: its image, its buckets, its health."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -17,8 +17,22 @@ class CompiledModel(StrictModel):
     version: Annotated[str, Field(min_length=1, max_length=200)]
 
 
+class SageMaker(StrictModel):
+    """How SageMaker scales an endpoint that it hosts. Default: the fleet's ``nodes``, always."""
+
+    min: Annotated[int, Field(ge=1, le=2000)]
+    max: Annotated[int, Field(ge=1, le=2000)]
+    invocations_per_instance_minute: Annotated[float, Field(gt=0)]
+    """What an instance answers in a minute when it is as full as it should be: measure it with fleet bench endpoint."""
+
+
 class Endpoint(StrictModel):
     """One HTTP service in front of an inference fleet; a task of it runs on every node."""
+
+    engine: Literal["ecs", "sagemaker"] = "ecs"
+    """Who runs it: ECS on the fleet's own nodes, or a SageMaker endpoint, without nodes of ours: docs/sagemaker.md."""
+    sagemaker: SageMaker | None = None
+    """Only with ``engine: sagemaker``."""
 
     container_image: str
     """With its digest, ``name@sha256:…`` or ``name:tag@sha256:…``, unless the environment has ``plain_http: true``."""

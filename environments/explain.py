@@ -24,6 +24,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "alarms": model.FleetAlarms,
     "endpoint": endpoints.Endpoint,
     "artifact": endpoints.CompiledModel,
+    "sagemaker": endpoints.SageMaker,
     "rollout": rollouts.Rollout,
     "gates": rollouts.RolloutGates,
     "paging": paging.Paging,

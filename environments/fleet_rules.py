@@ -28,7 +28,7 @@ _CERTIFICATE: Final = re.compile(r"arn:aws[a-z-]*:acm:(?P<region>[a-z0-9-]+):(?P
 def diagnose_entry(environment: Environment, fleet: Fleet) -> Iterator[Diagnostic]:
     """Everything of that kind, with paths relative to the fleet's entry."""
     yield from owner_is_a_tag(fleet.owner)
-    yield from _image_is_near(environment, fleet)
+    yield from image_is_near(environment, fleet)
     if isinstance(fleet, TrainingFleet):
         yield from _shares_differ(fleet)
         yield from _settings_are_the_engines(fleet)
@@ -105,7 +105,8 @@ def _settings_are_the_engines(fleet: TrainingFleet) -> Iterator[Diagnostic]:
         )
 
 
-def _image_is_near(environment: Environment, fleet: Fleet) -> Iterator[Diagnostic]:
+def image_is_near(environment: Environment, fleet: Fleet) -> Iterator[Diagnostic]:
+    """The image is named, by an address that is one, in the region, and by what is never moved."""
     serves = isinstance(fleet, InferenceFleet)
     image = fleet.endpoint.container_image if isinstance(fleet, InferenceFleet) else fleet.container_image
     path = "endpoint.container_image" if serves else "container_image"

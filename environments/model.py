@@ -174,9 +174,9 @@ class InferenceFleet(_Fleet):
     endpoint: Endpoint
 
     @property
-    def scaling(self) -> Scaling | None:
-        """How its nodes follow the load; None where all of them always run."""
-        return self.endpoint.scaling.plan(self.nodes) if self.endpoint.scaling else None
+    def is_hosted(self) -> bool:
+        """Whether SageMaker runs it: there are no nodes of ours, and no agent."""
+        return self.endpoint.engine == "sagemaker"
 
 
 Fleet = Annotated[TrainingFleet | InferenceFleet, Field(discriminator="purpose")]
@@ -246,5 +246,15 @@ class Environment(StrictModel):
 
     @property
     def inference_fleets(self) -> tuple[InferenceFleet, ...]:
-        """The fleets that serve."""
-        return tuple(fleet for fleet in self.fleets if isinstance(fleet, InferenceFleet))
+        """The fleets that serve from nodes of their own."""
+        return tuple(fleet for fleet in self.fleets if isinstance(fleet, InferenceFleet) and not fleet.is_hosted)
+
+    @property
+    def hosted_fleets(self) -> tuple[InferenceFleet, ...]:
+        """The fleets that SageMaker serves."""
+        return tuple(fleet for fleet in self.fleets if isinstance(fleet, InferenceFleet) and fleet.is_hosted)
+
+    @property
+    def node_fleets(self) -> tuple[TrainingFleet | InferenceFleet, ...]:
+        """The fleets with nodes, and an agent on each: all but those that SageMaker serves."""
+        return tuple(fleet for fleet in self.fleets if not (isinstance(fleet, InferenceFleet) and fleet.is_hosted))

@@ -4,15 +4,16 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from environments.alarms import environment_alarms, machinery_alarms
-from environments.fleet_specs import fleet_spec
+from environments.fleet_specs import fleet_spec, negotiated_price
 from environments.markets import CapacityBlock, Reservation
 from environments.model import Environment, Fleet, InferenceFleet
 from fleet.alarms import AlarmSpec, MathRef
 from fleet.capacity.interfaces import uses_efa
 from fleet.fleet_spec import Purpose
+from fleet.hosting.surcharge import surcharge
 from fleet.instances import Price, instance_type
 from fleet.load_balancer import EndpointNames
-from fleet.planning.month.shape import EnvironmentShape, FleetShape, Function
+from fleet.planning.month.shape import EnvironmentShape, FleetShape, Function, HostedShape
 from fleet.prices import price_of
 from fleet.serving.scaling_policies import rules, tracked
 
@@ -48,7 +49,7 @@ def month_shape(environment: Environment, refreshed: Mapping[str, Iterable[Price
         zones=len(environment.network.availability_zones),
         nat_gateways=environment.network.nat_gateways,
         interface_endpoints=INTERFACE_ENDPOINTS,
-        fleets=tuple(_fleet(environment, fleet, refreshed) for fleet in environment.fleets),
+        fleets=tuple(_fleet(environment, fleet, refreshed) for fleet in environment.node_fleets),
         functions=(*ALWAYS, *engine, *pools),
         # Of pages, leases, precompilations, prices and rollouts; the engine's, the pools', and that of a budget's stop.
         tables=5 + len(engine) + len(pools) + bool(environment.stoppable_fleets),
@@ -56,8 +57,11 @@ def month_shape(environment: Environment, refreshed: Mapping[str, Iterable[Price
         otlp=environment.monitoring.otlp,
         alarm_metrics=metric_alarms,
         composite_alarms=composites,
-        dashboards=DASHBOARDS + bool(environment.training_fleets) + bool(environment.inference_fleets),
+        dashboards=DASHBOARDS
+        + bool(environment.training_fleets)
+        + bool(environment.inference_fleets or environment.hosted_fleets),
         cloudwatch_budget_usd=environment.monitoring.cloudwatch_usd_per_month,
+        hosted=tuple(_hosted(environment, fleet, refreshed) for fleet in environment.hosted_fleets),
     )
 
 
@@ -74,6 +78,20 @@ def _fleet(environment: Environment, fleet: Fleet, refreshed: Mapping[str, Itera
         has_efa=uses_efa(spec, known),
         reserved_instances=_reserved_instances(fleet),
         block_hours=_block_hours(fleet.market) if isinstance(fleet.market, CapacityBlock) else None,
+    )
+
+
+def _hosted(
+    environment: Environment, fleet: InferenceFleet, refreshed: Mapping[str, Iterable[Price]] | None
+) -> HostedShape:
+    scaling, own = fleet.endpoint.sagemaker, negotiated_price(environment.region, fleet)
+    known, newer = instance_type(fleet.instance_type), (refreshed or {}).get(fleet.instance_type, ())
+    return HostedShape(
+        name=fleet.name,
+        nodes=fleet.nodes,
+        low=scaling.min if scaling else fleet.nodes,
+        high=scaling.max if scaling else fleet.nodes,
+        prices=surcharge(known, environment.region, agreed=own, refreshed=newer),
     )
 
 

@@ -122,7 +122,7 @@ def _needed(environment: Environment) -> Counter[str]:
     """Addresses by zone name, with nodes spread evenly over the zones of an inference fleet."""
     needed: Counter[str] = Counter()
     zones = environment.network.availability_zones
-    for fleet in environment.fleets:
+    for fleet in environment.node_fleets:
         if isinstance(fleet, TrainingFleet) and fleet.availability_zone not in zones:
             continue
         try:
@@ -134,6 +134,10 @@ def _needed(environment: Environment) -> Counter[str]:
             needed[zone] += _of_nodes(plan, -(-fleet.nodes // len(offered)))
         if isinstance(fleet, InferenceFleet):
             needed.update(dict.fromkeys(zones, BALANCER_ADDRESSES))
+    for fleet in environment.hosted_fleets:
+        # A rollout has all instances twice, and SageMaker as many again while it changes them.
+        most = fleet.endpoint.sagemaker.max if fleet.endpoint.sagemaker else fleet.nodes
+        needed.update(dict.fromkeys(zones, -(-4 * most // len(zones))))
     return needed
 
 

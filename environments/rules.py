@@ -10,8 +10,9 @@ from environments.budget_rules import diagnose_budgets
 from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.fleet_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
+from environments.hosted_rules import belongs_to_sagemaker, diagnose_hosted
 from environments.maintenance_rules import diagnose_maintenance
-from environments.model import Environment, TrainingFleet
+from environments.model import Environment, InferenceFleet, TrainingFleet
 from environments.network_rules import diagnose_network
 from environments.paging_rules import diagnose_paging
 from fleet.capacity import diagnose_fleet, quotas_needed
@@ -36,6 +37,11 @@ def diagnose_environment(environment: Environment, *, now: datetime | None = Non
         if isinstance(fleet, TrainingFleet) and fleet.availability_zone not in environment.network.availability_zones:
             yield _unknown_zone(environment, fleet.availability_zone, place)
             continue
+        if isinstance(fleet, InferenceFleet) and fleet.is_hosted:
+            yield from (each.under(place) for each in diagnose_hosted(environment, fleet, now))
+            continue
+        if isinstance(fleet, InferenceFleet):
+            yield from (each.under(place) for each in belongs_to_sagemaker(fleet))
         specs[index] = fleet_spec(environment, fleet)
         for diagnostic in diagnose_entry(environment, fleet):
             yield diagnostic.under(place)

@@ -226,6 +226,16 @@ def endpoint_family(environment: str, fleet: str) -> str:
     return f"{PROJECT}-{environment}-{fleet}"
 
 
+def hosted_endpoint(environment: str, fleet: str) -> str:
+    """The SageMaker endpoint of a fleet, and how the names of its configurations and models begin."""
+    return f"{PROJECT}-{environment}-{fleet}"
+
+
+def declared_model_parameter(environment: str, fleet: str) -> str:
+    """The SageMaker model that was deployed last; its first version is what the endpoint was created with."""
+    return parameter_path(environment, "declared-model", fleet)
+
+
 def candidate_cluster_name(environment: str, fleet: str) -> str:
     """The ECS cluster that the nodes of a new version join, while it is rolled out."""
     return f"{cluster_name(environment, fleet)}-candidate"

@@ -33,7 +33,7 @@ class CapacityStack(Stack):
             fleet.name: FleetCapacity(
                 self, fleet.name, environment=environment, fleet=fleet, network=network, code=code
             )
-            for fleet in environment.fleets
+            for fleet in environment.node_fleets
         }
         for fleet in self.fleets.values():
             compile_cache.grant_read(fleet.node_role)

@@ -47,7 +47,7 @@ class CapacityWatchStack(Stack):
             self, "Unhandled", queue_name=naming.dead_letter_queue(environment.name, CAPACITY_WATCH)
         )
         # One for each fleet: those of twenty fit neither in a function's variables nor in one parameter, 4 KB each.
-        self.places = {fleet.name: self._parameter(fleet) for fleet in environment.fleets}
+        self.places = {fleet.name: self._parameter(fleet) for fleet in environment.node_fleets}
         self.watch = self._function()
         # Without its parameters it would fail at its first tick.
         self.watch.function.node.add_dependency(*self.places.values())
@@ -66,7 +66,7 @@ class CapacityWatchStack(Stack):
             log_group_name=naming.capacity_log_group(environment.name),
             environment={
                 "ENVIRONMENT": environment.name,
-                "FLEETS": self.to_json_string([fleet.name for fleet in environment.fleets]),
+                "FLEETS": self.to_json_string([fleet.name for fleet in environment.node_fleets]),
                 "PRICE_TABLE": naming.prices_table(environment.name),
                 "LOG_LEVEL": "INFO",
             },
@@ -150,7 +150,7 @@ class CapacityWatchStack(Stack):
         if groups:
             failed = "EC2 Instance Launch Unsuccessful"
             self._rule("LaunchFailed", target, "aws.autoscaling", failed, {"AutoScalingGroupName": groups})
-        if any(isinstance(fleet.market, Spot) for fleet in self._environment.fleets):
+        if any(isinstance(fleet.market, Spot) for fleet in self._environment.node_fleets):
             self._rule("Interrupted", target, "aws.ec2", "EC2 Spot Instance Interruption Warning", None)
 
     def _rule(

@@ -48,7 +48,12 @@ class Visit:
         stacks: network.Stacks = pool.submit(deployment.stacks, account, environment.name)
         return cls(
             environment,
-            tuple(_entry(environment, index, fleet) for index, fleet in enumerate(environment.fleets)),
+            tuple(
+                _entry(environment, index, fleet)
+                for index, fleet in enumerate(environment.fleets)
+                # SageMaker's instances are not EC2's to answer for.
+                if fleet in environment.node_fleets
+            ),
             account,
             now,
             stacks,

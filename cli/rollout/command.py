@@ -78,7 +78,7 @@ def _change(environment: str, fleet: str, action: str, as_json: bool) -> None:
 def _answering(environment: str, fleet: str) -> Iterator[Environment]:
     try:
         named = loader.load(environment)
-        known = [each.name for each in named.inference_fleets]
+        known = [each.name for each in (*named.inference_fleets, *named.hosted_fleets)]
         if fleet not in known:
             refuse(f"{fleet} is no inference fleet of {environment}; those are: {', '.join(known) or 'none'}")
         yield named

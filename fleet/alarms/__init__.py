@@ -9,6 +9,7 @@ from fleet.alarms.capacity import capacity_alarms
 from fleet.alarms.changes import change_in_progress
 from fleet.alarms.compilation import compilation_alarms
 from fleet.alarms.endpoint import endpoint_alarms
+from fleet.alarms.hosted import hosted_alarms
 from fleet.alarms.operations import platform_alarms
 from fleet.alarms.precompile import precompile_alarms
 from fleet.alarms.settings import AlarmSettings, Thresholds
@@ -47,6 +48,7 @@ __all__ = [
     "change_in_progress",
     "endpoint_alarms",
     "fleet_alarms",
+    "hosted_alarms",
     "metrics_budget",
     "platform_alarms",
     "precompile_alarms",

@@ -1,6 +1,7 @@
 """Where one endpoint is served, as deployed: what a rollout looks at and acts on."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from fleet.load_balancer import EndpointNames
 from fleet.rollout.plan import Plan
@@ -16,6 +17,22 @@ class SidePlace:
     group: str
     names: EndpointNames
     """What CloudWatch calls its load balancer and target group."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostedPlace:
+    """An endpoint that SageMaker runs. ``declared`` is the SSM parameter with the model that was deployed last.
+
+    ``model`` is what CreateModel is asked for beside a name, ``variant`` what every variant is configured with beside
+    its name, model, count and weight, in SageMaker's own keys; ``key`` encrypts its volumes.
+    """
+
+    endpoint: str
+    declared: str
+    model: dict[str, Any]
+    variant: dict[str, Any]
+    key: str
+    tags: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,5 +54,6 @@ class RolloutPlace:
     container: str
     version_parameter: str
     plan: Plan
-    scales: bool = False
-    """Whether the stable side's nodes follow the load, when there is no rollout."""
+    hosted: HostedPlace | None = None
+    """Of an endpoint that SageMaker runs. Its sides are variants: ``cluster`` is the endpoint, ``service`` the variant,
+    and there is no rule, target group, group or container."""

@@ -1,5 +1,7 @@
 """AWS as rollouts see it: clients with their timeouts and retries. boto3 stays in this file."""
 
+from dataclasses import replace
+from functools import cache
 from typing import Final
 
 import boto3
@@ -8,19 +10,24 @@ from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
 from fleet import naming
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.place import HostedPlace, RolloutPlace
 from lambdas.rollout.clients import (
     AutoScalingClient,
     BalancerClient,
     CloudWatchClient,
     EcsClient,
     S3Client,
-    S3ReadClient,
+    SageMakerClient,
+    ScalingClient,
     SsmClient,
     StatesClient,
     TableClient,
 )
 from lambdas.rollout.ports import World
+from lambdas.rollout.sagemaker.balancer import VariantWeights
+from lambdas.rollout.sagemaker.measured import VariantFigures
+from lambdas.rollout.sagemaker.nodes import CandidateInstances
+from lambdas.rollout.sagemaker.services import Models
 from lambdas.rollout.settings import Settings
 from lambdas.rollout.sides.artifacts import ArtifactStore
 from lambdas.rollout.sides.balancer import Listener
@@ -59,6 +66,27 @@ def world(settings: Settings) -> World:
         reports=ShadowReports(objects),
         executions=StateMachine(states, settings.state_machine),
     )
+
+
+def hosted_world(world: World, hosted: HostedPlace) -> World:
+    """The same where SageMaker runs the endpoint; store, compiled graphs and executions are as ever."""
+    sagemaker, scaling, cloudwatch, ssm = _hosted_clients()
+    return replace(
+        world,
+        balancer=VariantWeights(sagemaker, hosted),
+        services=Models(sagemaker, ssm, hosted),
+        nodes=CandidateInstances(sagemaker, scaling, hosted),
+        measured=VariantFigures(cloudwatch),
+    )
+
+
+@cache
+def _hosted_clients() -> tuple[SageMakerClient, ScalingClient, CloudWatchClient, SsmClient]:
+    sagemaker: SageMakerClient = boto3.client("sagemaker", config=PATIENT_FOR_A_LOOK)
+    scaling: ScalingClient = boto3.client("application-autoscaling", config=PATIENT_FOR_A_LOOK)
+    cloudwatch: CloudWatchClient = boto3.client("cloudwatch", config=PATIENT_FOR_A_LOOK)
+    ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
+    return sagemaker, scaling, cloudwatch, ssm
 
 
 def read_place(settings: Settings, fleet: str) -> RolloutPlace | None:

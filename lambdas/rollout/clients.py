@@ -54,6 +54,38 @@ class AutoScalingClient(Protocol):
         """ResumeProcesses."""
 
 
+class SageMakerClient(Protocol):
+    """Amazon SageMaker."""
+
+    def describe_endpoint(self, **request: object) -> dict[str, Any]:
+        """DescribeEndpoint."""
+
+    def describe_endpoint_config(self, **request: object) -> dict[str, Any]:
+        """DescribeEndpointConfig."""
+
+    def create_endpoint_config(self, **request: object) -> dict[str, Any]:
+        """CreateEndpointConfig."""
+
+    def create_model(self, **request: object) -> dict[str, Any]:
+        """CreateModel."""
+
+    def update_endpoint(self, **request: object) -> dict[str, Any]:
+        """UpdateEndpoint."""
+
+    def update_endpoint_weights_and_capacities(self, **request: object) -> dict[str, Any]:
+        """UpdateEndpointWeightsAndCapacities."""
+
+
+class ScalingClient(Protocol):
+    """Application Auto Scaling."""
+
+    def describe_scalable_targets(self, **request: object) -> dict[str, Any]:
+        """DescribeScalableTargets."""
+
+    def register_scalable_target(self, **request: object) -> dict[str, Any]:
+        """RegisterScalableTarget."""
+
+
 class CloudWatchClient(Protocol):
     """CloudWatch."""
 

@@ -11,7 +11,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fleet.operations_metrics import ROLLOUTS_IN_PROGRESS, ROLLOUTS_NOT_DONE
-from lambdas.rollout import adapters, commands, service, settings
+from fleet.rollout.place import RolloutPlace
+from lambdas.rollout import adapters, commands, service, settings, waiting
 from lambdas.rollout.commands import Command
 from lambdas.rollout.ports import World
 from lambdas.shared.observability import emit, logger
@@ -45,7 +46,7 @@ def _look(look: Look) -> dict[str, Any]:
     place = adapters.read_place(_settings(), look.fleet)
     if place is None:
         raise LookupError(f"fleet {look.fleet} has no endpoint any more")
-    report = service.look(_world(), place, look.rollout_id, look.fence, datetime.now(UTC))
+    report = waiting.look(_world(place), place, look.rollout_id, look.fence, datetime.now(UTC))
     logger(FUNCTION).info("look", **report)
     environment = _settings().environment
     emit(ROLLOUTS_IN_PROGRESS, 0 if report["is_over"] else 1, environment, fleet=look.fleet)
@@ -63,7 +64,7 @@ def _command(event: dict[str, Any]) -> dict[str, Any]:
     place = adapters.read_place(_settings(), command.fleet)
     if place is None:
         return {"refused": f"fleet {command.fleet} serves no endpoint in {_settings().environment}, as deployed"}
-    answer = commands.run(command, _world(), place, datetime.now(UTC))
+    answer = commands.run(command, _world(place), place, datetime.now(UTC))
     logger(FUNCTION).info("command", action=command.action, fleet=command.fleet, refused=answer.get("refused"))
     return answer
 
@@ -73,6 +74,11 @@ def _settings() -> settings.Settings:
     return settings.load()
 
 
+def _world(place: RolloutPlace) -> World:
+    ours = _own_world()
+    return adapters.hosted_world(ours, place.hosted) if place.hosted else ours
+
+
 @cache
-def _world() -> World:
+def _own_world() -> World:
     return adapters.world(_settings())

@@ -25,6 +25,10 @@ class NotAppliedError(Exception):
     """AWS took a change and shows another state; asked again, it may show it."""
 
 
+class BusyError(NotAppliedError):
+    """AWS is at a change that takes minutes, and takes no other one meanwhile: look again, as often as it takes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """A rollout as stored. Until ``is_applied``, what it wants may not be true in AWS."""

@@ -30,7 +30,7 @@ def look(world: World, place: RolloutPlace, rollout_id: str, fence: int, now: da
     """
     record = world.store.read(place.fleet)
     if record is None or (record.rollout.rollout_id, record.rollout.fence) != (rollout_id, fence):
-        return _out_of_office(rollout_id, fence)
+        return out_of_office(rollout_id, fence)
     if not record.is_applied:
         record = _apply(world, place, record, now)
     facts = see(world, place, record.rollout, now)
@@ -109,6 +109,7 @@ def _run(world: World, place: RolloutPlace, version: str) -> None:
         world.services.run(place.stable, version)
 
 
-def _out_of_office(rollout_id: str, fence: int) -> dict[str, Any]:
+def out_of_office(rollout_id: str, fence: int) -> dict[str, Any]:
+    """The answer to an execution that another one has taken the place of."""
     reason = "another execution looks after this endpoint"
     return {"rollout_id": rollout_id, "fence": fence, "is_over": True, "outcome": SUPERSEDED, "reason": reason}

@@ -27,7 +27,7 @@ def datums(environment: Environment, minute: float) -> dict[str, Datums]:
         operations_metrics.NAMESPACE: [_datum(metric.name, 0, "Count", here, minute) for metric in looked],
         metrics.NAMESPACE: [
             _datum(spec.name, value, spec.unit.value, here | {metrics.FLEET: fleet.name}, minute)
-            for fleet in environment.fleets
+            for fleet in environment.node_fleets
             for spec, value in _capacity(fleet, minute)
         ],
     }

@@ -94,6 +94,8 @@ class Candidate:
 class Endpoint:
     """Answers every client's calls; ``disturb`` is asked before and after each of them, and may raise."""
 
+    place = PLACE
+
     def __init__(self, candidate: Candidate | None = None, requests_per_minute: int = 600) -> None:
         self.now = START
         self.candidate_does = candidate or Candidate()
@@ -152,6 +154,13 @@ class Endpoint:
                 p99 = self.candidate_does.p99 if new else 0.2
                 at = self.now.replace(second=0)
                 half.minutes.append(Minute(at, count, errors, p99))
+
+    def somebody_shares(self, stable: int, candidate: int) -> None:
+        """Somebody else changes the weights."""
+        self.weights = {"arn:stable": stable, "arn:candidate": candidate}
+
+    def minutes_of(self, of: SidePlace) -> list[Minute]:
+        return self.halves[of.cluster].minutes
 
     @property
     def shares(self) -> tuple[int, int]:
@@ -307,7 +316,7 @@ class _Figures:
     def add_to(self, side: Side, place: RolloutPlace, of: SidePlace, tasks: tuple[str, ...], during: Window) -> Side:
         self.endpoint.disturb("get_metric_data")
         since = during[0].replace(second=0)
-        minutes = tuple(m for m in self.endpoint.halves[of.cluster].minutes if m.at >= since)
+        minutes = tuple(m for m in self.endpoint.minutes_of(of) if m.at >= since)
         return replace(side, minutes=minutes)
 
     def alarms(self, place: RolloutPlace, since: datetime) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Final
 from fleet.planning.month.capacity import capacity_lines
 from fleet.planning.month.cloudwatch import cloudwatch_lines
 from fleet.planning.month.functions import function_lines
+from fleet.planning.month.hosting import hosting_lines
 from fleet.planning.month.line import NOTHING, Group, Line, Spread
 from fleet.planning.month.network import network_lines
 from fleet.planning.month.prices import NotPriced, not_priced, region, stale_services
@@ -60,8 +61,10 @@ def month_of(environment: EnvironmentShape, use: Use | None = None, today: date 
     """
     used = use or Use()
     nodes, unknown = capacity_lines(environment.fleets, used, today)
+    hosted, unknown_hosted = hosting_lines(environment.hosted, today)
     lines = [
         *nodes,
+        *hosted,
         *network_lines(environment, used),
         *storage_lines(environment, used),
         *function_lines(environment),
@@ -72,7 +75,8 @@ def month_of(environment: EnvironmentShape, use: Use | None = None, today: date 
         notes.append(f"prices of services are of {region()}; {environment.region} may differ by a third and more")
     if today is not None and (old := stale_services(today)):
         notes.append(old)
-    missing = (*unknown, *not_priced())
+    notes += [f"{each.name}: {each.prices.text(each.nodes, today)}" for each in environment.hosted]
+    missing = (*unknown, *unknown_hosted, *not_priced())
     return Month(environment.name, tuple(lines), missing, tuple(notes), environment.cloudwatch_budget_usd)
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from fleet.fleet_spec import MarketKind, Purpose
+from fleet.hosting.surcharge import Surcharge
 from fleet.instances import Price
 from fleet.planning.money import PlanError
 from fleet.planning.month.line import Spread
@@ -44,6 +45,17 @@ class FleetShape:
 
 
 @dataclass(frozen=True, slots=True)
+class HostedShape:
+    """An endpoint that SageMaker runs. ``low`` and ``high`` are the fewest and the most instances that it scales to."""
+
+    name: str
+    nodes: int
+    low: int
+    high: int
+    prices: Surcharge
+
+
+@dataclass(frozen=True, slots=True)
 class EnvironmentShape:
     """One environment, as far as it is paid for."""
 
@@ -62,6 +74,7 @@ class EnvironmentShape:
     composite_alarms: int
     dashboards: int
     cloudwatch_budget_usd: float | None
+    hosted: tuple[HostedShape, ...] = ()
 
     @property
     def nodes(self) -> int:

@@ -41,13 +41,13 @@ class CloudWatchFigures:
     def add_to(self, side: Side, place: RolloutPlace, of: SidePlace, tasks: tuple[str, ...], during: Window) -> Side:
         """``side`` with its minutes, failed executions and price of tokens in that time."""
         start = during[0].astimezone(UTC).replace(second=0, microsecond=0)
-        queries = [_query(name, load_balancer.NAMESPACE, *of_balancer(of.names, name)) for name in _OF_BALANCER]
+        queries = [query(name, load_balancer.NAMESPACE, *of_balancer(of.names, name)) for name in _OF_BALANCER]
         for number, task in enumerate(tasks[:_TASKS]):
             dimensions = {
                 metrics.ENVIRONMENT: place.environment, metrics.FLEET: place.fleet, metrics.JOB_ID: task
             }  # fmt: skip
             queries += [
-                _query(f"{name.lower()}_{number}", metrics.NAMESPACE, name, statistic, dimensions)
+                query(f"{name.lower()}_{number}", metrics.NAMESPACE, name, statistic, dimensions)
                 for name, statistic in _OF_TASK.items()
             ]
         found = self._ask(queries, start, during[1])
@@ -101,7 +101,8 @@ def of_balancer(names: EndpointNames, which: str) -> tuple[str, str, dict[str, s
     return name, statistic, dict(names.dimensions(name))
 
 
-def _query(identifier: str, namespace: str, name: str, statistic: str, dimensions: Mapping[str, str]) -> dict[str, Any]:
+def query(identifier: str, namespace: str, name: str, statistic: str, dimensions: Mapping[str, str]) -> dict[str, Any]:
+    """One series by the minute, as GetMetricData is asked for it."""
     metric = {
         "Namespace": namespace,
         "MetricName": name,

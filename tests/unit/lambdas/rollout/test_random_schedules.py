@@ -14,11 +14,10 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet.rollout.record import Outcome
-from fleet.shadow.comparison import Comparison, Latency, encode
-from fleet.shadow.gate import ShadowGate
-from lambdas.rollout import commands, service
+from lambdas.rollout import commands, waiting
 from lambdas.rollout.commands import Action, Command
 from lambdas.rollout.ports import ConflictError, NotAppliedError
+from tests.support.hosted_world import HostedEndpoint
 from tests.support.rollout_world import NEW, OLD, PLACE, Candidate, Disturbances, Endpoint, LambdaTimeoutError
 
 SCHEDULES = 200
@@ -55,10 +54,10 @@ class Played:
 class Schedule:
     """One rollout, from its start to its end."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, world: type[Endpoint]) -> None:
         self.chance = random.Random(seed)  # noqa: S311 - a schedule, and no secret
         chance = self.chance
-        self.endpoint = Endpoint(
+        self.endpoint = world(
             Candidate(
                 error_percent=chance.choice([0, 0, 0, 0, 0, 0.5, 2, 20]),
                 p99=chance.choice([0.2, 0.2, 0.2, 0.2, 0.25, 0.6]),
@@ -114,11 +113,11 @@ class Schedule:
             self._command(action)
         if self.chance.random() < 0.01:
             # An execution that nobody has told that it is over: it was stopped, and looks once more.
-            stale = self._tried(lambda: service.look(self.world, self.place, "first", 0, self.endpoint.now), 1)
+            stale = self._tried(lambda: waiting.look(self.world, self.endpoint.place, "first", 0, self.endpoint.now), 1)
             assert stale is None or stale["outcome"] == "superseded"
         if self.chance.random() < 0.003:
             # Somebody, or a deployment, puts the weights where they were before.
-            self.endpoint.weights = {"arn:stable": 100, "arn:candidate": 0}
+            self.endpoint.somebody_shares(100, 0)
         if self.chance.random() < 0.002 and self.endpoint.executions:
             # Somebody stops the newest execution.
             newest = list(self.endpoint.executions)[-1]
@@ -160,13 +159,13 @@ class Schedule:
         def one() -> dict[str, Any]:
             self.looks += 1
             now = self.endpoint.now
-            return service.look(self.world, self.place, execution["rollout_id"], execution["fence"], now)
+            return waiting.look(self.world, self.endpoint.place, execution["rollout_id"], execution["fence"], now)
 
         return one
 
     def _ask(self, action: Action, rollout_id: str = "") -> dict[str, Any]:
         command = Command(action=action, fleet="chat", rollout_id=rollout_id, who="test")
-        answer = self._tried(lambda: commands.run(command, self.world, self.place, self.endpoint.now), TRIES)
+        answer = self._tried(lambda: commands.run(command, self.world, self.endpoint.place, self.endpoint.now), TRIES)
         return answer or {"refused": "AWS"}
 
     def _tried(self, call: Any, tries: int) -> dict[str, Any] | None:
@@ -192,9 +191,9 @@ class Schedule:
             assert self.endpoint.suspended["stable"] == {"AlarmNotification"}
 
 
-@pytest.fixture(scope="module")
-def played() -> list[Played]:
-    return [Schedule(seed).play() for seed in range(SCHEDULES)]
+@pytest.fixture(scope="module", params=[Endpoint, HostedEndpoint], ids=["ecs", "sagemaker"])
+def played(request: pytest.FixtureRequest) -> list[Played]:
+    return [Schedule(seed, request.param).play() for seed in range(SCHEDULES)]
 
 
 def test_every_schedule_ends_and_what_is_reported_serves(played: list[Played]) -> None:
@@ -210,6 +209,9 @@ def test_every_schedule_ends_and_what_is_reported_serves(played: list[Played]) -
 
 def test_what_deployments_read_is_what_the_stable_side_runs(played: list[Played]) -> None:
     for each in played:
+        if each.endpoint.place.hosted:
+            # No deployment says what serves there, and none is told.
+            continue
         assert each.endpoint.parameters[PLACE.version_parameter] == each.endpoint.halves["stable"].target
 
 
@@ -266,3 +268,11 @@ def test_shares_rise_by_the_steps_and_fall_at_once(played: list[Played]) -> None
             rises_by_one_step = share in steps and before in steps and steps.index(share) == steps.index(before) + 1
             assert share == 0 or rises_by_one_step or share == before
             before = share
+
+
+def test_sagemaker_scales_nothing_while_requests_are_shared(played: list[Played]) -> None:
+    hosted = [each.endpoint for each in played if isinstance(each.endpoint, HostedEndpoint)]
+    for endpoint in hosted:
+        assert endpoint.was_suspended_while_shared
+        # And scales again once there is one side.
+        assert any(endpoint.scaling.values()) == (endpoint.shares[1] > 0)

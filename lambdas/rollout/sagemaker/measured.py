@@ -1,0 +1,46 @@
+"""What CloudWatch knows of either variant: invocations, 5xx and p99 by the minute."""
+
+from dataclasses import replace
+from datetime import UTC
+
+from fleet.hosting import variants
+from fleet.hosting.variants import VariantNames
+from fleet.rollout.facts import Minute, Side
+from fleet.rollout.place import RolloutPlace, SidePlace
+from lambdas.rollout.ports import Window
+from lambdas.rollout.sides.measured import CloudWatchFigures, query
+
+_REQUESTS, _ERRORS, _P99 = "requests", "errors", "p99"
+# The model's own time: SageMaker's overhead is the same for both variants and would hide what differs between them.
+_OF_VARIANT = {
+    _REQUESTS: (variants.INVOCATIONS, "Sum"),
+    _ERRORS: (variants.ERRORS_5XX, "Sum"),
+    _P99: (variants.MODEL_LATENCY, "p99"),
+}
+
+
+class VariantFigures(CloudWatchFigures):
+    """CloudWatch; alarms are those of every endpoint."""
+
+    def add_to(self, side: Side, place: RolloutPlace, of: SidePlace, tasks: tuple[str, ...], during: Window) -> Side:
+        """``side`` with its minutes in that time. Executions and dollars for tokens nobody measures there."""
+        start = during[0].astimezone(UTC).replace(second=0, microsecond=0)
+        dimensions = dict(VariantNames(of.cluster, of.service).dimensions)
+        queries = [
+            query(key, variants.NAMESPACE, name, statistic, dimensions)
+            for key, (name, statistic) in _OF_VARIANT.items()
+        ]
+        found = self._ask(queries, start, during[1])
+        requests, errors, p99 = (found.get(key, {}) for key in (_REQUESTS, _ERRORS, _P99))
+        return replace(
+            side,
+            minutes=tuple(
+                Minute(
+                    at=at,
+                    requests=int(requests.get(at, 0)),
+                    errors=int(errors.get(at, 0)),
+                    p99=p99[at] / variants.MICROSECONDS if at in p99 else None,
+                )
+                for at in sorted({*requests, *errors})
+            ),
+        )

@@ -1,0 +1,56 @@
+"""The candidate's instances, which come and go with its variant, and the endpoint's own scaling, which waits for it."""
+
+from typing import Final
+
+from fleet.hosting.variants import CANDIDATE, STABLE
+from fleet.rollout.place import HostedPlace, SidePlace
+from lambdas.rollout.clients import SageMakerClient, ScalingClient
+from lambdas.rollout.ports import BusyError
+from lambdas.rollout.sagemaker.change import reconfigure
+from lambdas.rollout.sagemaker.state import read
+
+_SPACE: Final = {"ServiceNamespace": "sagemaker"}
+_DIMENSION: Final = "sagemaker:variant:DesiredInstanceCount"
+_SUSPENSIONS: Final = ("DynamicScalingInSuspended", "DynamicScalingOutSuspended", "ScheduledScalingSuspended")
+
+
+class CandidateInstances:
+    """SageMaker, and Application Auto Scaling."""
+
+    def __init__(self, sagemaker: SageMakerClient, scaling: ScalingClient, hosted: HostedPlace) -> None:
+        self._sagemaker, self._scaling, self._hosted = sagemaker, scaling, hosted
+
+    def ask_for(self, side: SidePlace, nodes: int) -> None:
+        """Let the candidate go, or keep the endpoint's size while there is one.
+
+        Its instances came with it, all at once, whatever the share. Without a request, which is what the stable side
+        has at 100 %, scaling would take its instances away, and there would be nothing to go back to.
+
+        Raises:
+            BusyError: it is still there, and paid for.
+        """
+        if nodes:
+            self._let_scale(False)
+            return
+        state = read(self._sagemaker, self._hosted.endpoint)
+        if CANDIDATE in state.variants or CANDIDATE in state.coming:
+            reconfigure(self._sagemaker, self._hosted, state, [state.variants[STABLE]])
+            raise BusyError("SageMaker takes the candidate's instances away")
+        self._let_scale(True)
+
+    def lacking(self, side: SidePlace) -> str:
+        """Why the candidate is not there, in SageMaker's words; empty where it gives no reason."""
+        state = read(self._sagemaker, self._hosted.endpoint)
+        return "" if CANDIDATE in state.variants else state.failure
+
+    def _let_scale(self, may: bool) -> None:
+        """Only where it differs: the target's other settings are the deployment's."""
+        resource = f"endpoint/{self._hosted.endpoint}/variant/{STABLE}"
+        wanted = dict.fromkeys(_SUSPENSIONS, not may)
+        found = self._scaling.describe_scalable_targets(**_SPACE, ResourceIds=[resource], ScalableDimension=_DIMENSION)[
+            "ScalableTargets"
+        ]
+        if found and found[0].get("SuspendedState", dict.fromkeys(_SUSPENSIONS, False)) != wanted:
+            self._scaling.register_scalable_target(
+                **_SPACE, ResourceId=resource, ScalableDimension=_DIMENSION, SuspendedState=wanted
+            )
