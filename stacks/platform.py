@@ -10,6 +10,8 @@ from stacks.capacity import CapacityStack
 from stacks.capacity_blocks import CapacityBlocksStack
 from stacks.capacity_watch import CapacityWatchStack
 from stacks.compile_cache import CompileCacheStack
+from stacks.hosted_endpoints import HostedEndpointsStack
+from stacks.hosted_models import HostedModelsStack
 from stacks.inference import InferenceStack
 from stacks.ledger import LedgerStack
 from stacks.network import NetworkStack
@@ -62,6 +64,7 @@ class Platform(cdk.Stage):
         self.inference = InferenceStack(
             self, "inference", environment=environment, network=self.network, capacity=self.capacity
         )
+        self.hosted_models = self._hosted(environment)
         self.observability = ObservabilityStack(
             self, "observability", environment=environment, endpoints=self.inference.endpoints
         )
@@ -99,6 +102,7 @@ class Platform(cdk.Stage):
             network=self.network,
             capacity=self.capacity,
             inference=self.inference,
+            hosted=self.hosted_models,
         )
         self.budgets = BudgetsStack(
             self,
@@ -111,3 +115,10 @@ class Platform(cdk.Stage):
         self.budgets.add_stack_dependency(self.ledger)
         # Last, so that they are deployed after every stack above.
         self.reservations = reserve(self, environment=environment, capacity=self.capacity)
+
+    def _hosted(self, environment: Environment) -> HostedModelsStack | None:
+        if not environment.hosted_fleets:
+            return None
+        models = HostedModelsStack(self, "hosted-models", environment=environment, network=self.network)
+        self.hosted_endpoints = HostedEndpointsStack(self, "hosted-endpoints", environment=environment, models=models)
+        return models

@@ -1,6 +1,7 @@
 """How new versions of endpoints take over: the other side of each, the function that decides, and what drives it."""
 
-from typing import Final, cast
+import json
+from typing import Any, Final, cast
 
 from aws_cdk import (
     Acknowledgment,
@@ -27,11 +28,11 @@ from stacks.constructs.candidate_side import CandidateSide
 from stacks.constructs.endpoint_service import EndpointService
 from stacks.constructs.endpoint_task import CONTAINER
 from stacks.constructs.function_state import dead_letter_queue, table_by_id
+from stacks.constructs.hosted_rollouts import allow_hosted, hosted_place
 from stacks.constructs.python_function import PythonFunction
 from stacks.constructs.rollout_machine import LOOK_SECONDS, RolloutMachine
 from stacks.constructs.rollout_role import EndpointParts, allow_rollouts
-from stacks.constructs.serving import artifact_of
-from stacks.constructs.shadow import allow_reports, bucket_name
+from stacks.hosted_models import HostedModelsStack
 from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
 
@@ -45,7 +46,7 @@ class RolloutStack(Stack):
     ``unhandled``.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only beyond the second, each one stack that a rollout stands on
         self,
         scope: Construct,
         construct_id: str,
@@ -54,16 +55,18 @@ class RolloutStack(Stack):
         network: NetworkStack,
         capacity: CapacityStack,
         inference: InferenceStack,
+        hosted: HostedModelsStack | None,
     ) -> None:
-        """Give every endpoint of ``inference`` its other side."""
+        """Give every endpoint of ``inference`` its other side; SageMaker's own, of ``hosted``, has one already."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
         self.candidates: dict[str, CandidateSide] = {}
-        if not environment.inference_fleets:
+        if not (environment.inference_fleets or environment.hosted_fleets):
             Validations.of(self).acknowledge(Acknowledgment(id="CloudFormation-Validate::F0001", reason=_EMPTY))
             return
         # An exported value cannot go away while it is in use: a fleet could never be taken out of the file.
         CrossStackReferences.of(self).consume(ReferenceStrength.WEAK)
         self._environment, self._inference = environment, inference
+        self._hosted = hosted.models if hosted else {}
         self.unhandled = dead_letter_queue(
             self, "Unhandled", queue_name=naming.dead_letter_queue(environment.name, ROLLOUT)
         )
@@ -81,6 +84,8 @@ class RolloutStack(Stack):
                 task=inference.tasks[fleet.name],
             )
             self._place(fleet)
+        for fleet in environment.hosted_fleets:
+            self._write_place(fleet, hosted_place(environment, fleet, self._hosted[fleet.name]))
         machine_arn = self.format_arn(
             service="states",
             resource="stateMachine",
@@ -119,7 +124,8 @@ class RolloutStack(Stack):
             machine=machine_arn,
             endpoints=[self._parts(fleet) for fleet in environment.inference_fleets],
         )
-        allow_reports(function.role, environment, environment.inference_fleets)
+        if self._hosted:
+            allow_hosted(function.role, environment=environment, models=self._hosted)
         return function
 
     def _parts(self, fleet: InferenceFleet) -> EndpointParts:
@@ -163,11 +169,15 @@ class RolloutStack(Stack):
             "plan": fleet.endpoint.rollout.model_dump(mode="json"),
             **({"scales": True} if fleet.scaling else {}),
         }
+        self._write_place(fleet, place)
+
+    def _write_place(self, fleet: InferenceFleet, place: dict[str, Any]) -> None:
         ssm.StringParameter(
             self,
             f"{fleet.name}-place",
-            parameter_name=naming.rollout_place_parameter(environment.name, fleet.name),
-            string_value=self.to_json_string(place),
+            parameter_name=naming.rollout_place_parameter(self._environment.name, fleet.name),
+            # Not the stack's own JSON, which leaves out what is null: a gate that is turned off would be on again.
+            string_value=json.dumps(place, separators=(",", ":")),
         )
 
     def _tell_of_broken_executions(self) -> None:

@@ -14,7 +14,17 @@ from fleet.compile_cache.artifact import ROOT
 
 _LISTS: Final = "these actions read lists or register a description, and cannot be limited to a resource"
 _STORE: Final = "the store's bucket is named by CloudFormation; only indexes of compiled graphs are read"
-_GROUP: Final = "an Auto Scaling group gets its id and the end of its name when it is made; these are one stack's"
+_READ_OF_ALL: Final = ("cloudwatch:DescribeAlarms", "cloudwatch:GetMetricData")
+_READ_OF_SIDES: Final = (
+    "autoscaling:DescribeAutoScalingGroups",
+    "autoscaling:DescribeScalingActivities",
+    "ecs:DescribeTaskDefinition",
+    "ecs:ListTasks",
+    "ecs:RegisterTaskDefinition",
+    "elasticloadbalancing:DescribeRules",
+    "elasticloadbalancing:DescribeTargetHealth",
+)
+_GROUP: Final = "an Auto Scaling group gets its id and the end of its name when it is made; these are this stack's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,30 @@ def allow_rollouts(
 ) -> None:
     """Give ``role`` what rollouts of ``endpoints`` do. ``machine`` is the state machine's ARN."""
     parts, stack = list(endpoints), Stack.of(role)
+    if parts:
+        _allow_sides(role, environment, parts)
+    store = _parameter(stack, naming.compile_cache_place_parameter(environment.name))
+    places = [_parameter(stack, naming.rollout_place_parameter(environment.name, each.fleet)) for each in parts]
+    _allow(role, "ssm:GetParameter", on=[*places, store])
+    name = naming.artifact_bucket(environment.name, environment.account, environment.region)
+    bucket = f"arn:{stack.partition}:s3:::{name}"
+    index = f"{bucket}/{ROOT}/*/index.json"
+    _allow(role, "s3:GetObject", on=[index])
+    # Without it S3 answers 403 for what is not there, which is not the same as "not compiled".
+    _allow(role, "s3:ListBucket", on=[bucket])
+    _allow(role, "states:StartExecution", on=[machine])
+    _allow(
+        role,
+        *sorted((*_READ_OF_ALL, *(_READ_OF_SIDES if parts else ()))),
+        on=["*"],
+    )
+    _acknowledge(role, "*", _LISTS)
+    _acknowledge(role, index, _STORE)
+
+
+def _allow_sides(role: iam.Role, environment: Environment, parts: Sequence[EndpointParts]) -> None:
+    """What is done to the two sides of endpoints on nodes of ours."""
+    stack = Stack.of(role)
     _allow(role, "elasticloadbalancing:ModifyRule", on=[each.rule for each in parts])
     services = [arn for each in parts for arn in each.services]
     _allow(role, "ecs:DescribeServices", "ecs:UpdateService", on=services)
@@ -48,34 +82,6 @@ def allow_rollouts(
         _allow_on_groups(role, stable, "autoscaling:ResumeProcesses", "autoscaling:SuspendProcesses")
     served = [_parameter(stack, naming.served_version_parameter(environment.name, each.fleet)) for each in parts]
     _allow(role, "ssm:PutParameter", on=served)
-    store = _parameter(stack, naming.compile_cache_place_parameter(environment.name))
-    places = [_parameter(stack, naming.rollout_place_parameter(environment.name, each.fleet)) for each in parts]
-    _allow(role, "ssm:GetParameter", on=[*places, store])
-    name = naming.artifact_bucket(environment.name, environment.account, environment.region)
-    bucket = f"arn:{stack.partition}:s3:::{name}"
-    index = f"{bucket}/{ROOT}/*/index.json"
-    _allow(role, "s3:GetObject", on=[index])
-    # Without it S3 answers 403 for what is not there, which is not the same as "not compiled".
-    _allow(role, "s3:ListBucket", on=[bucket])
-    _allow(role, "states:StartExecution", on=[machine])
-    executions = f"{machine.replace(':stateMachine:', ':execution:')}:*"
-    _allow(role, "states:DescribeExecution", on=[executions])
-    _acknowledge(role, executions, _EXECUTIONS)
-    _allow(
-        role,
-        "autoscaling:DescribeAutoScalingGroups",
-        "autoscaling:DescribeScalingActivities",
-        "cloudwatch:DescribeAlarms",
-        "cloudwatch:GetMetricData",
-        "ecs:DescribeTaskDefinition",
-        "ecs:ListTasks",
-        "ecs:RegisterTaskDefinition",
-        "elasticloadbalancing:DescribeRules",
-        "elasticloadbalancing:DescribeTargetHealth",
-        on=["*"],
-    )
-    _acknowledge(role, "*", _LISTS)
-    _acknowledge(role, index, _STORE)
 
 
 def _allow_on_groups(role: iam.Role, stack_name: str, *actions: str) -> None:

@@ -241,12 +241,12 @@ class Agents:
 class Served:
     """The endpoint as it runs. ``has_traffic`` turns the client on and off."""
 
-    proxy: Proxy
+    proxy: Any
     has_traffic: threading.Event
 
 
 @dataclass
-class _Turning:
+class Turning:
     """What is done again and again; a failure is kept for the test, which runs in another thread."""
 
     done: threading.Event = field(default_factory=threading.Event)
@@ -266,7 +266,7 @@ def served(place: RolloutPlace, control: EmulatorControl, region: str, per_secon
     """Serve ``place``, with a client that asks so many times a second."""
     proxy, agents, traffic = Proxy(place, control, region), Agents(place), threading.Event()
     sides = [Tasks(place.stable, place.container, STABLE_NODES), Tasks(place.candidate, place.container, None)]
-    turning = _Turning()
+    turning = Turning()
 
     def request() -> None:
         if traffic.is_set():

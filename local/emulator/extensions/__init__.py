@@ -11,6 +11,7 @@ from local.emulator.cloudwatch.service import CloudWatch
 from local.emulator.extensions.batch import answer_batch
 from local.emulator.extensions.ec2 import answer_ec2, stack_tags, zone_id
 from local.emulator.extensions.faults import fail_where_planted
+from local.emulator.extensions.hosting import serve_hosting
 from local.emulator.extensions.images import publish_images
 from local.emulator.extensions.launch_templates import show_launch_templates
 from local.emulator.extensions.load_balancers import keep_weights
@@ -52,6 +53,7 @@ def install(platform: Platform) -> None:
     follow_alarms(cloudwatch_of_request)
     serve_quotas(platform.capacity.quotas)
     serve_prices(platform.capacity.prices)
+    serve_hosting(platform)
     read_logs(cloudwatch_of_request)
     deliver_to_firehose()
     keep_weights()

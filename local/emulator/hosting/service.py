@@ -63,7 +63,8 @@ class Hosting:
     def create_endpoint(self, region: str, asked: Mapping[str, Any]) -> Entry:
         """CreateEndpoint."""
         name, configuration = asked["EndpointName"], asked["EndpointConfigName"]
-        coming = (configuration, self._configuration(region, configuration)["ProductionVariants"])
+        variants = self._configuration(region, configuration)["ProductionVariants"]
+        coming = (configuration, [dict(each) for each in variants])
         if (region, name) in self._endpoints:
             raise AwsError("ValidationException", f'Cannot create already existing endpoint "{name}".')
         arn = self._arn(region, "endpoint", name)
@@ -90,6 +91,16 @@ class Hosting:
             wanted = {key: change[key] for key in ("DesiredWeight", "DesiredInstanceCount") if key in change}
             serves[change["VariantName"]].update(wanted)
         return {"EndpointArn": endpoint.arn}
+
+    def scale_at_least(self, region: str, endpoint: str, variant: str, instances: int) -> None:
+        """What Application Auto Scaling does when a target is registered: once the endpoint is in service, at once."""
+        found = self._endpoint(region, endpoint)
+        coming = found.coming[1] if found.status == "Creating" and found.coming else []
+        for each in [entry for entry in coming if entry["VariantName"] == variant]:
+            each["InitialInstanceCount"] = max(instances, int(each["InitialInstanceCount"]))
+        for each in [entry for entry in found.serves if entry["VariantName"] == variant]:
+            each["DesiredInstanceCount"] = max(instances, each["DesiredInstanceCount"])
+            each["CurrentInstanceCount"] = max(instances, each["CurrentInstanceCount"])
 
     def variants(self, region: str, endpoint: str) -> dict[str, Entry]:
         """What serves, by variant: DescribeEndpoint's figures and the model."""

@@ -3,7 +3,6 @@
 from typing import Final
 
 SCHEMA_BACKED_TYPES: Final = (
-    "AWS::ApplicationAutoScaling::ScalableTarget",
     "AWS::ApplicationAutoScaling::ScalingPolicy",
     "AWS::AutoScaling::WarmPool",
     "AWS::Batch::ComputeEnvironment",
