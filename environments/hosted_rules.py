@@ -9,6 +9,7 @@ from environments.fleet_rules import image_is_near, owner_is_a_tag
 from environments.fleet_specs import fleet_spec, negotiated_price
 from environments.model import Environment, InferenceFleet
 from environments.strict_model import StrictModel
+from fleet import naming
 from fleet.capacity.rules import software, tasks
 from fleet.capacity.rules.case import Case
 from fleet.diagnostics import Diagnostic, note, refuse, warn
@@ -20,6 +21,8 @@ from fleet.instances import catalogue, instance_type
 # SageMaker developer guide, "Custom inference code with hosting services": port 8080, GET /ping, POST /invocations.
 PORT: Final = 8080
 PING: Final = "/ping"
+# SageMaker API: names have 63 characters at most, and those of models for an image 26 more than their endpoint's.
+LONGEST_ENDPOINT: Final = 63 - len("-by-image-") - 16
 _OF_NODES: Final = {
     "efa": "EFA is of nodes in one placement group",
     "placement_group": "SageMaker places its instances itself",
@@ -42,6 +45,7 @@ def diagnose_hosted(environment: Environment, fleet: InferenceFleet, now: dateti
     if hosted_type(fleet.instance_type) is None:
         yield _no_such_size(fleet)
         return
+    yield from _fits_a_name(environment, fleet)
     yield from _market_is_sagemakers(fleet)
     yield from _nothing_is_of_nodes(fleet)
     yield from _container_is_asked_as_sagemaker_asks(fleet)
@@ -87,6 +91,18 @@ def _no_such_size(fleet: InferenceFleet) -> Diagnostic:
         f"endpoints with engine: sagemaker run on inf2, and {fleet.instance_type} is not one of its sizes",
         f"use one of {', '.join(SIZES)}, or engine: ecs",
     )
+
+
+def _fits_a_name(environment: Environment, fleet: InferenceFleet) -> Iterator[Diagnostic]:
+    endpoint = naming.hosted_endpoint(environment.name, fleet.name)
+    if len(endpoint) > LONGEST_ENDPOINT:
+        yield refuse(
+            "hosted-name-too-long",
+            "name",
+            fleet.name,
+            f"{endpoint} is longer than the {LONGEST_ENDPOINT} characters that leave room for its models' names",
+            "shorten the names of the fleet and the environment",
+        )
 
 
 def _market_is_sagemakers(fleet: InferenceFleet) -> Iterator[Diagnostic]:

@@ -121,14 +121,7 @@ def test_a_good_version_goes_5_25_50_100_and_serves(deployed: Deployed) -> None:
 
     assert output["outcome"] == "done", output
     # As the router has read them from the endpoint, one after the other; at the end there is one variant.
-    assert deployed.served.proxy.counted.weights[seen - 1 :] == [
-        (100, 0),
-        (95, 5),
-        (75, 25),
-        (50, 50),
-        (0, 100),
-        (100, 0),
-    ]
+    assert deployed.served.proxy.counted.weights[seen:] == [(95, 5), (75, 25), (50, 50), (0, 100), (100, 0)]
     assert output["serves"] == [output["new_version"]]
     assert output["is_true"]
     assert answering(deployed) == {("better", 200)}

@@ -91,7 +91,8 @@ class Router:
             times = Counter(seconds * variants.MICROSECONDS for _, seconds in found)
             dimensions = dict(VariantNames(self._hosted.endpoint, name).dimensions)
             datums: list[dict[str, Any]] = [
-                {"name": metric, "timestamp": time.time(), "dimensions": dimensions, "unit": unit, "values": list(values),
+                {"name": metric, "timestamp": time.time(), "dimensions": dimensions, "unit": unit,
+                 "values": list(values),
                  "counts": list(values.values())}
                 for metric, values, unit in (
                     (variants.INVOCATIONS, Counter({1.0: len(found)}), "None"),
