@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dashboards import compilation, cores, machinery, money
+from dashboards import compilation, cores, hosted, money
 from dashboards.by_job import per_job
 from dashboards.endpoint_load import load_row
 from dashboards.widgets import Row, balancer_series, graph, node_states, row, series, text
@@ -23,11 +23,13 @@ def rows(
         for fleet in environment.inference_fleets
         if fleet.name in endpoints
     ]
-    return [
-        row(money.price_text(environment)),
-        row(machinery.changes(environment.name)),
-        *(widgets for section in sections for widgets in section),
+    sections += [
+        hosted.section(environment.name, environment.region, fleet, specs[fleet.name])
+        for fleet in environment.hosted_fleets
     ]
+    if not sections:
+        return []
+    return [row(money.price_text(environment)), *(widgets for section in sections for widgets in section)]
 
 
 def _section(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], names: EndpointNames) -> list[Row]:

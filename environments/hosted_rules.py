@@ -15,7 +15,7 @@ from fleet.capacity.rules.case import Case
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import MarketKind
 from fleet.hosting.sizes import SIZES, hosted_type
-from fleet.hosting.surcharge import surcharge
+from fleet.hosting.surcharge import Surcharge, surcharge
 from fleet.instances import catalogue, instance_type
 
 # SageMaker developer guide, "Custom inference code with hosting services": port 8080, GET /ping, POST /invocations.
@@ -64,11 +64,18 @@ def diagnose_hosted(environment: Environment, fleet: InferenceFleet, now: dateti
 
 def price_difference(environment: Environment, fleet: InferenceFleet) -> Diagnostic:
     """What SageMaker costs beside EC2: a note."""
-    found = surcharge(
-        catalogue()[fleet.instance_type], environment.region, agreed=negotiated_price(environment.region, fleet)
-    )
+    found = _surcharge(environment.region, fleet)
     fix = "" if found.usd_per_hour is not None else "write price: {usd_per_hour: …, contract: …, as_of: …}"
     return note("sagemaker-price", "endpoint.engine", "sagemaker", found.text(fleet.nodes), fix)
+
+
+def price_difference_text(region: str, fleet: InferenceFleet) -> str:
+    """The same as one line for people."""
+    return _surcharge(region, fleet).text(fleet.nodes)
+
+
+def _surcharge(region: str, fleet: InferenceFleet) -> Surcharge:
+    return surcharge(catalogue()[fleet.instance_type], region, agreed=negotiated_price(region, fleet))
 
 
 def belongs_to_sagemaker(fleet: InferenceFleet) -> Iterator[Diagnostic]:

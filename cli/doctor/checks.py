@@ -21,7 +21,8 @@ def deployed(visit: Visit) -> Iterator[Diagnostic]:
     """The state of the environment's stacks."""
     reserving = [entry.fleet.name for entry in visit.entries if entry.plan.creates_reservation]
     seen, has_pools = visit.stacks.result().values(), bool(visit.environment.pool_fleets)
-    return diagnose_stacks(visit.environment.name, reserving, seen, has_pools=has_pools)
+    is_hosted = bool(visit.environment.hosted_fleets)
+    return diagnose_stacks(visit.environment.name, reserving, seen, has_pools=has_pools, is_hosted=is_hosted)
 
 
 def price(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:

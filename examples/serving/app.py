@@ -68,10 +68,13 @@ def application(server: Server) -> FastAPI:
     def live() -> JSONResponse:
         return _told(server.health.live())
 
+    # SageMaker's names for the same: GET /ping and POST /invocations.
+    @app.get("/ping")
     @app.get("/healthz/ready")
     def ready() -> JSONResponse:
         return _told(server.health.ready())
 
+    @app.post("/invocations", response_model=None)
     @app.post("/v1/completions", response_model=None)
     async def completions(request: CompletionRequest, response: Response) -> JSONResponse | dict[str, Any]:
         prompts = _sequences(server.model, request.prompt)

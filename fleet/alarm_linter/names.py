@@ -6,11 +6,13 @@ from typing import Final
 from fleet import auto_scaling, load_balancer, metrics, operations_metrics
 from fleet.alarm_linter.watched import Series, Watched
 from fleet.diagnostics import Diagnostic, refuse, warn
+from fleet.hosting import variants
 
 # Of AWS's own namespaces, what is used: metric and the dimensions that AWS publishes it with. Sources: the user guides
-# of Elastic Load Balancing, EC2 Auto Scaling, SQS and Step Functions on their CloudWatch metrics.
+# of Elastic Load Balancing, SQS, Step Functions and SageMaker on their CloudWatch metrics.
 _BALANCER: Final = frozenset({load_balancer.LOAD_BALANCER})
 _TARGETS: Final = frozenset({load_balancer.LOAD_BALANCER, load_balancer.TARGET_GROUP})
+_VARIANT: Final = frozenset({variants.ENDPOINT, variants.VARIANT})
 AWS_SERIES: Final[Mapping[str, Mapping[str, tuple[frozenset[str], ...]]]] = {
     load_balancer.NAMESPACE: {
         load_balancer.REQUEST_COUNT: (_BALANCER, _TARGETS),
@@ -21,7 +23,17 @@ AWS_SERIES: Final[Mapping[str, Mapping[str, tuple[frozenset[str], ...]]]] = {
         load_balancer.HEALTHY_HOST_COUNT: (_TARGETS,),
         load_balancer.UNHEALTHY_HOST_COUNT: (_TARGETS,),
     },
-    auto_scaling.NAMESPACE: {name: (frozenset({auto_scaling.GROUP}),) for name in auto_scaling.COLLECTED},
+    variants.NAMESPACE: dict.fromkeys(
+        (
+            variants.INVOCATIONS,
+            variants.ERRORS_5XX,
+            variants.MODEL_LATENCY,
+            variants.OVERHEAD_LATENCY,
+            variants.INVOCATIONS_PER_INSTANCE,
+        ),
+        (_VARIANT,),
+    ),
+    variants.INSTANCES_NAMESPACE: {variants.CPU: (_VARIANT,)},
     "AWS/SQS": {
         name: (frozenset({"QueueName"}),)
         for name in ("ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage")

@@ -14,6 +14,8 @@ ALWAYS: Final = (
 )  # fmt: skip
 # Of an environment with a pool.
 POOLS: Final = "pools"
+# Of an environment with an endpoint that SageMaker runs.
+HOSTED: Final = ("hosted-models", "hosted-endpoints")
 # A change set that nobody has executed: there is no stack yet.
 NOT_YET: Final = "REVIEW_IN_PROGRESS"
 _DELETED: Final = "DELETE_COMPLETE"
@@ -45,7 +47,12 @@ class StackSeen:
 
 
 def diagnose_stacks(
-    environment: str, reserving: Collection[str], seen: Iterable[StackSeen], *, has_pools: bool = False
+    environment: str,
+    reserving: Collection[str],
+    seen: Iterable[StackSeen],
+    *,
+    has_pools: bool = False,
+    is_hosted: bool = False,
 ) -> Iterator[Diagnostic]:
     """Findings about the stacks of ``environment``; ``reserving`` are its fleets with a reservation of their own."""
     stacks = {stack.name: stack for stack in seen if stack.exists}
@@ -55,7 +62,7 @@ def diagnose_stacks(
         return
     reservations = {naming.stack_name(environment, naming.reservation_stack(fleet)): fleet for fleet in reserving}
     prefix = naming.stack_name(environment, naming.reservation_stack(""))
-    own = (*ALWAYS, *((POOLS,) if has_pools else ()))
+    own = (*ALWAYS, *((POOLS,) if has_pools else ()), *(HOSTED if is_hosted else ()))
     wanted = [*(naming.stack_name(environment, stack) for stack in own), *reservations]
     for name in [*wanted, *sorted(set(stacks) - set(wanted))]:
         stack = stacks.get(name)

@@ -1,7 +1,7 @@
 """The model that an environment's file declares for an endpoint that SageMaker hosts, and what it stands on."""
 
 import re
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from aws_cdk import Annotations, CrossStackReferences, ReferenceStrength, RemovalPolicy, Tags
 from aws_cdk import aws_ec2 as ec2
@@ -11,7 +11,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.hosted_rules import PORT, price_difference
+from environments.hosted_rules import PORT, price_difference_text
 from environments.model import Environment, InferenceFleet
 from fleet import naming
 from fleet.hosting.sizes import hosted_type
@@ -74,7 +74,7 @@ class HostedModel(Construct):
         )
         for part in (self.key, self.role, group):
             CrossStackReferences.of(part).produce(ReferenceStrength.WEAK)
-        Annotations.of(self).add_info(str(price_difference(environment, fleet).message))
+        Annotations.of(self).add_info(price_difference_text(environment.region, fleet))
 
     def _request(
         self, environment: Environment, fleet: InferenceFleet, subnets: list[ec2.ISubnet], group: ec2.ISecurityGroup
@@ -107,7 +107,7 @@ class HostedModel(Construct):
             ),
         )
         # A model that serves was declared earlier, and SageMaker needs it for every instance that it starts.
-        cast("sagemaker.CfnModel", model).apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+        model.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         Tags.of(model).add("owner", fleet.owner)
         return model
 

@@ -276,7 +276,9 @@ def test_nobody_launches_nodes_for_it() -> None:
 
 
 def test_the_price_is_said_at_synthesis() -> None:
-    found = [m for m in synthesized()[0].hosted_models.node.find_all() if m.node.id == FLEET]
+    stack = synthesized()[0].hosted_models
+    assert stack is not None
+    found = [each for each in stack.node.find_all() if each.node.id == FLEET]
     texts = [entry.data for construct in found for entry in construct.node.metadata if entry.type == "aws:cdk:info"]
 
     # Nobody has published one for us-east-2 in what is embedded: it is not taken from another region.

@@ -96,6 +96,19 @@ def test_all_buckets_run_once_before_it_is_ready(tmp_path: Path) -> None:
     assert set(model.batches) == set(BUCKETS.shapes)
 
 
+def test_sagemakers_names_are_names_of_the_same(tmp_path: Path) -> None:
+    async def look(talking: httpx.AsyncClient, of: Server) -> list[Any]:
+        before = (await talking.get("/ping")).status_code
+        of.health.probed("", 2)
+        asked = {"prompt": "a", "max_tokens": 1}
+        made = [
+            (await talking.post(path, json=asked)).json()["choices"] for path in ("/invocations", "/v1/completions")
+        ]
+        return [before, (await talking.get("/ping")).status_code, made[0] == made[1]]
+
+    assert ask(server(tmp_path, StandIn()), look) == [503, 200, True]
+
+
 def test_while_it_loads_it_is_live_and_gives_no_answers(tmp_path: Path) -> None:
     async def look(talking: httpx.AsyncClient, of: Server) -> list[int]:
         paths = [talking.get("/healthz/live"), talking.get("/healthz/ready")]

@@ -110,6 +110,7 @@ def test_pools_are_missed_where_there_is_a_pool() -> None:
     assert codes(diagnose_stacks("prod", [], stacks(), has_pools=True)) == {"stack-not-deployed": "warning"}
     assert codes(diagnose_stacks("prod", [], stacks(pools="CREATE_COMPLETE"), has_pools=True)) == {}
     assert codes(diagnose_stacks("prod", [], stacks())) == {}
+    assert codes(diagnose_stacks("prod", [], stacks(), is_hosted=True)) == {"stack-not-deployed": "warning"}
 
 
 def test_before_the_first_deployment_there_is_one_note() -> None:

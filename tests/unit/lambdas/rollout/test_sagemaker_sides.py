@@ -27,7 +27,7 @@ BOTH = {STABLE: ("old", 100.0, 4), CANDIDATE: ("new", 0.0, 4)}
 SAGEMAKER_BUSY = f'Cannot update in-progress endpoint "{ARN}".'
 
 
-def api(service: str) -> Any:
+def api(service: Any) -> Any:
     return boto3.client(
         service, region_name="us-east-2", aws_access_key_id="x", aws_secret_access_key="x", endpoint_url="http://x"
     )
