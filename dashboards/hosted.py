@@ -59,5 +59,5 @@ def _lines(endpoint: str, metric: str, statistic: str) -> dict[str, cw.Metric]:
 
 def _seconds(line: cw.Metric, name: str) -> cw.IMetric:
     return cw.MathExpression(
-        expression=f"micro / {variants.MICROSECONDS}", using_metrics={"micro": line}, label=name, period=MINUTE
+        expression=f"{name} / {variants.MICROSECONDS}", using_metrics={name: line}, label=name, period=MINUTE
     )

@@ -33,6 +33,9 @@ class Endpoint(StrictModel):
     """Who runs it: ECS on the fleet's own nodes, or a SageMaker endpoint, without nodes of ours: docs/sagemaker.md."""
     sagemaker: SageMaker | None = None
     """Only with ``engine: sagemaker``."""
+    sagemaker_generation: Annotated[int, Field(ge=1, le=99)] = 1
+    """A higher one than deployed lets one deployment serve what the file declares, at once and without steps: where the
+    first version never came up. docs/sagemaker.md says when else."""
 
     container_image: str
     """With its digest, ``name@sha256:…`` or ``name:tag@sha256:…``, unless the environment has ``plain_http: true``."""

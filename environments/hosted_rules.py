@@ -80,10 +80,11 @@ def _surcharge(region: str, fleet: InferenceFleet) -> Surcharge:
 
 def belongs_to_sagemaker(fleet: InferenceFleet) -> Iterator[Diagnostic]:
     """Settings of SageMaker at an endpoint that ECS runs."""
-    if fleet.endpoint.sagemaker is not None:
+    written = [key for key in ("sagemaker", "sagemaker_generation") if _is_written(fleet.endpoint, key)]
+    for key in written:
         yield refuse(
             "sagemaker-settings-of-ecs",
-            "endpoint.sagemaker",
+            f"endpoint.{key}",
             "",
             "these are settings of SageMaker, and ECS runs this endpoint",
             "add engine: sagemaker, or remove them",

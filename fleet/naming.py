@@ -231,9 +231,9 @@ def hosted_endpoint(environment: str, fleet: str) -> str:
     return f"{PROJECT}-{environment}-{fleet}"
 
 
-def declared_model_parameter(environment: str, fleet: str) -> str:
+def declared_model_parameter(environment: str, fleet: str, generation: int) -> str:
     """The SageMaker model that was deployed last; its first version is what the endpoint was created with."""
-    return parameter_path(environment, "declared-model", fleet)
+    return parameter_path(environment, "declared-model", fleet, str(generation))
 
 
 def candidate_cluster_name(environment: str, fleet: str) -> str:

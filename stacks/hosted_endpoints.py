@@ -15,7 +15,7 @@ from constructs import Construct
 from environments.model import Environment, InferenceFleet
 from fleet import naming
 from fleet.hosting.variants import STABLE
-from stacks.constructs.hosted_model import variant
+from stacks.constructs.hosted_model import declared_parameter, variant
 from stacks.hosted_models import HostedModelsStack
 
 # SSM keeps a hundred versions of a parameter: docs/sagemaker.md says what then.
@@ -43,12 +43,12 @@ class HostedEndpointsStack(Stack):
     def _endpoint(
         self, environment: Environment, fleet: InferenceFleet, name: str, key_arn: str
     ) -> sagemaker.CfnEndpoint:
-        declared = naming.declared_model_parameter(environment.name, fleet.name)
+        declared, generation = declared_parameter(environment, fleet), fleet.endpoint.sagemaker_generation
         settings = variant(fleet)
         configuration = sagemaker.CfnEndpointConfig(
             self,
             f"{fleet.name}-first",
-            endpoint_config_name=f"{name}-first",
+            endpoint_config_name=f"{name}-first-{generation}",
             kms_key_id=key_arn,
             production_variants=[
                 sagemaker.CfnEndpointConfig.ProductionVariantProperty(
@@ -70,6 +70,8 @@ class HostedEndpointsStack(Stack):
             fleet.name,
             endpoint_name=name,
             endpoint_config_name=configuration.attr_endpoint_config_name,
+            # Of another generation: the instances that there are stay as many.
+            retain_all_variant_properties=True,
         )
         Tags.of(endpoint).add("owner", fleet.owner)
         return endpoint

@@ -66,10 +66,11 @@ class HostedModel(Construct):
         self.request = self._request(environment, fleet, subnets, group)
         model = self._model(fleet)
         model.node.add_dependency(self.role)
-        self.declared = ssm.StringParameter(
+        self.declared = declared_parameter(environment, fleet)
+        ssm.StringParameter(
             self,
             "Declared",
-            parameter_name=naming.declared_model_parameter(environment.name, fleet.name),
+            parameter_name=self.declared,
             string_value=model.attr_model_name,
         )
         for part in (self.key, self.role, group):
@@ -110,6 +111,11 @@ class HostedModel(Construct):
         model.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         Tags.of(model).add("owner", fleet.owner)
         return model
+
+
+def declared_parameter(environment: Environment, fleet: InferenceFleet) -> str:
+    """The parameter with the name of the newest model."""
+    return naming.declared_model_parameter(environment.name, fleet.name, fleet.endpoint.sagemaker_generation)
 
 
 def variant(fleet: InferenceFleet) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from environments.model import Environment, InferenceFleet
 from fleet import naming
 from fleet.hosting.variants import CANDIDATE, STABLE
-from stacks.constructs.hosted_model import HostedModel
+from stacks.constructs.hosted_model import HostedModel, declared_parameter
 
 _NAMED: Final = "configurations and models are named by their endpoint and their content"
 _UNNAMED: Final = {"load_balancer": "", "target_group": ""}
@@ -32,7 +32,7 @@ def allow_hosted(role: iam.Role, *, environment: Environment, models: dict[str, 
         for_aws = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
         _allow(role, ["kms:CreateGrant"], [model.key.key_arn], for_aws)
         _allow(role, ["kms:DescribeKey"], [model.key.key_arn])
-        declared = naming.declared_model_parameter(environment.name, fleet)
+        declared = model.declared
         place = naming.rollout_place_parameter(environment.name, fleet)
         _allow(role, ["ssm:GetParameter"], [_parameter(stack, declared), _parameter(stack, place)])
         for resource in (configurations, by_image):
@@ -66,7 +66,7 @@ def _scaling(role: iam.Role, stack: Stack) -> None:
 def hosted_place(environment: Environment, fleet: InferenceFleet, model: HostedModel) -> dict[str, Any]:
     """``fleet.rollout.place.RolloutPlace`` as JSON."""
     name = naming.hosted_endpoint(environment.name, fleet.name)
-    declared = naming.declared_model_parameter(environment.name, fleet.name)
+    declared = declared_parameter(environment, fleet)
     plan = fleet.endpoint.rollout.model_dump(mode="json")
     # Nobody measures them there: left on, they would hold every rollout until it goes back.
     plan["gates"] |= {"runtime_errors": None, "cost_increase_percent": None}

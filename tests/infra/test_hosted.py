@@ -177,7 +177,7 @@ def test_the_function_may_change_its_endpoints_and_nothing_else() -> None:
     ]
     # One statement, because both are of reading parameters.
     assert found[3][1] == [
-        f"{parameter}/compile-cache", f"{parameter}/declared-model/{FLEET}", f"{parameter}/rollout/{FLEET}"
+        f"{parameter}/compile-cache", f"{parameter}/declared-model/{FLEET}/1", f"{parameter}/rollout/{FLEET}"
     ]  # fmt: skip
 
 
@@ -205,11 +205,21 @@ def test_the_endpoint_is_created_with_the_first_model_that_was_declared() -> Non
     configuration = one("hosted-endpoints", "AWS::SageMaker::EndpointConfig")
     (variant,) = configuration["ProductionVariants"]
 
-    assert variant["ModelName"] == f"{{{{resolve:ssm:/neuron-fleet/hosted/declared-model/{FLEET}:1}}}}"
+    assert variant["ModelName"] == f"{{{{resolve:ssm:/neuron-fleet/hosted/declared-model/{FLEET}/1:1}}}}"
     assert (variant["VariantName"], variant["InstanceType"]) == ("stable", "ml.inf2.48xlarge")
-    assert configuration["EndpointConfigName"] == f"{ENDPOINT}-first"
+    assert configuration["EndpointConfigName"] == f"{ENDPOINT}-first-1"
     assert "hostedchatKey" in flatten(configuration["KmsKeyId"])
     assert one("hosted-endpoints", "AWS::SageMaker::Endpoint")["EndpointName"] == ENDPOINT
+
+
+def test_another_generation_serves_what_the_file_declares_with_as_many_instances() -> None:
+    body = templates(sagemaker_generation=2)["hosted-endpoints"]
+    configuration = body.resource("AWS::SageMaker::EndpointConfig").properties
+
+    assert configuration["EndpointConfigName"] == f"{ENDPOINT}-first-2"
+    # The first version of another parameter: what is declared when it is deployed.
+    assert configuration["ProductionVariants"][0]["ModelName"].endswith(f"/{FLEET}/2:1}}}}")
+    assert body.resource("AWS::SageMaker::Endpoint").properties["RetainAllVariantProperties"] is True
 
 
 def test_a_model_runs_by_digest_in_private_subnets_and_is_reached_by_nobody() -> None:

@@ -28,7 +28,7 @@ ENDPOINT = "neuron-fleet-prod-chat"
 REGION = "us-east-2"
 HOSTED = HostedPlace(
     endpoint=ENDPOINT,
-    declared="/neuron-fleet/prod/declared-model/chat",
+    declared="/neuron-fleet/prod/declared-model/chat/1",
     model={
         "PrimaryContainer": {"Image": "chat@sha256:8", "Environment": {"A": "1"}},
         "ExecutionRoleArn": "arn:aws:iam::1:role/r",
