@@ -35,6 +35,7 @@ BESIDE_THEIR_BASIS = {
     "cli/plan/size_answer.py": "tests/contract/test_dollars.py",
     "cli/prices/command.py": "tests/unit/local/emulator/test_prices.py",
     "environments/cloudwatch_budget.py": "tests/unit/environments/test_cloudwatch_budget.py",
+    "fleet/hosting/surcharge.py": "tests/unit/fleet/hosting/test_hosting.py",
     "fleet/planning/assessment/page.py": "tests/unit/cli/test_plan_assess.py",
     "fleet/planning/sources/page.py": "tests/unit/cli/test_source_figures.py",
     "fleet/alarm_linter/money.py": "tests/unit/fleet/alarm_linter",
