@@ -68,6 +68,8 @@ def test_all_instances_come_before_the_first_request() -> None:
 
 def test_an_abort_while_instances_start_is_taken_and_waits_for_them() -> None:
     endpoint, world = started()
+    # Longer than a look may be late before somebody else takes a rollout over.
+    endpoint.delay = timedelta(minutes=12)
     until(endpoint, world, "preparing")
     assert "refused" not in ask(endpoint, world, Action.ABORT)
     report = look(endpoint, world)
