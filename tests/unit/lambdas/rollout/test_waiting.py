@@ -84,6 +84,28 @@ def test_an_abort_while_instances_start_is_taken_and_waits_for_them() -> None:
     assert (report["outcome"], variants(endpoint)) == ("rolled back", {"stable"})
 
 
+def test_an_abort_of_a_promotion_waits_for_it_and_is_looked_after_meanwhile() -> None:
+    endpoint, world = started()
+    until(endpoint, world, "baking")
+    # Longer than a look may be late before somebody else takes a rollout over.
+    endpoint.delay = timedelta(minutes=12)
+    until(endpoint, world, "promoting")
+    look(endpoint, world)
+    assert "refused" not in ask(endpoint, world, Action.ABORT)
+    report = look(endpoint, world)
+    waits = 0
+    while not report["is_over"]:
+        if report["phase"] == "restoring" and report["waits_for"].startswith("the endpoint is Updating"):
+            waits += 1
+            assert ask(endpoint, world, Action.STATUS)["is_driven"]
+            # The stable variant has no request while its model changes back and forth.
+            assert endpoint.shares == (0, 100)
+        report = look(endpoint, world)
+
+    assert waits >= 12
+    assert (report["outcome"], report["serves"], variants(endpoint)) == ("rolled back", [OLD], {"stable"})
+
+
 def test_a_version_that_never_answers_a_ping_goes_back_with_sagemakers_reason() -> None:
     endpoint, world = started(Candidate(is_healthy=False))
     report = until(endpoint, world, "ended")
