@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dashboards import compilation, cores, hosted, money
+from dashboards import compilation, cores, hosted, machinery, money
 from dashboards.by_job import per_job
 from dashboards.endpoint_load import load_row
 from dashboards.widgets import Row, balancer_series, graph, node_states, row, series, text
@@ -29,7 +29,11 @@ def rows(
     ]
     if not sections:
         return []
-    return [row(money.price_text(environment)), *(widgets for section in sections for widgets in section)]
+    return [
+        row(money.price_text(environment)),
+        row(machinery.changes(environment.name)),
+        *(widgets for section in sections for widgets in section),
+    ]
 
 
 def _section(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], names: EndpointNames) -> list[Row]:

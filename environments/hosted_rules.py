@@ -36,6 +36,7 @@ _OF_NODES: Final = {
 _OF_ENDPOINT: Final = {
     "certificate_arn": "SageMaker's own address has a certificate, and no load balancer of ours stands before it",
     "liveness_path": "SageMaker asks /ping and nothing else",
+    "scaling": "SageMaker has instances of its own: endpoint.sagemaker has their least and most",
 }
 
 
@@ -127,6 +128,8 @@ def _market_is_sagemakers(fleet: InferenceFleet) -> Iterator[Diagnostic]:
 def _nothing_is_of_nodes(fleet: InferenceFleet) -> Iterator[Diagnostic]:
     written = [(key, why) for key, why in _OF_NODES.items() if _is_written(fleet, key)]
     written += [(f"endpoint.{key}", why) for key, why in _OF_ENDPOINT.items() if _is_written(fleet.endpoint, key)]
+    if fleet.endpoint.rollout.shadow:
+        written.append(("endpoint.rollout.shadow", "what records and replays requests is told of it by ECS"))
     for path, why in written:
         yield refuse("not-with-sagemaker", path, "", why, f"remove {path}, or use engine: ecs")
 

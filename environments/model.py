@@ -174,6 +174,11 @@ class InferenceFleet(_Fleet):
     endpoint: Endpoint
 
     @property
+    def scaling(self) -> Scaling | None:
+        """How its nodes follow the load; None where all of them always run."""
+        return self.endpoint.scaling.plan(self.nodes) if self.endpoint.scaling else None
+
+    @property
     def is_hosted(self) -> bool:
         """Whether SageMaker runs it: there are no nodes of ours, and no agent."""
         return self.endpoint.engine == "sagemaker"

@@ -32,6 +32,8 @@ from stacks.constructs.hosted_rollouts import allow_hosted, hosted_place
 from stacks.constructs.python_function import PythonFunction
 from stacks.constructs.rollout_machine import LOOK_SECONDS, RolloutMachine
 from stacks.constructs.rollout_role import EndpointParts, allow_rollouts
+from stacks.constructs.serving import artifact_of
+from stacks.constructs.shadow import allow_reports, bucket_name
 from stacks.hosted_models import HostedModelsStack
 from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
@@ -124,6 +126,7 @@ class RolloutStack(Stack):
             machine=machine_arn,
             endpoints=[self._parts(fleet) for fleet in environment.inference_fleets],
         )
+        allow_reports(function.role, environment, environment.inference_fleets)
         if self._hosted:
             allow_hosted(function.role, environment=environment, models=self._hosted)
         return function
@@ -167,6 +170,8 @@ class RolloutStack(Stack):
             "container": CONTAINER,
             "version_parameter": naming.served_version_parameter(environment.name, fleet.name),
             "plan": fleet.endpoint.rollout.model_dump(mode="json"),
+            "artifact": artifact.prefix if artifact else "",
+            "shadow_bucket": bucket_name(environment) if fleet.endpoint.rollout.shadow else "",
             **({"scales": True} if fleet.scaling else {}),
         }
         self._write_place(fleet, place)

@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, cast
 
+from fastapi import FastAPI
+
 from agents.workload.compile_cache.errors import CacheError
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.upkeep.warm_record import boot_id
@@ -61,13 +63,7 @@ def main() -> None:
     settings = configuration.read(told)
     if asked.vllm:
         front = _front(settings, told, asked.vllm, asked.vllm_model)
-        serve(
-            vllm.application(front),
-            front.health,
-            host=asked.host,
-            port=asked.port,
-            leaving_seconds=settings.leaving_seconds,
-        )
+        _serve(vllm.application(front), front.health, settings, told, asked)
         return
     if asked.standin:
         settings = replace(settings, artifact=None)
@@ -77,13 +73,15 @@ def main() -> None:
         # The path is the operator's own; what it names makes a Model.
         model = cast(Model, getattr(importlib.import_module(module), name)(settings))
     server = _server(settings, model, told)
-    serve(
-        application(server),
-        server.health,
-        host=asked.host,
-        port=asked.port,
-        leaving_seconds=settings.leaving_seconds,
-    )
+    _serve(application(server), server.health, settings, told, asked)
+
+
+def _serve(
+    app: FastAPI, health: Health, settings: Settings, told: Mapping[str, str], asked: argparse.Namespace
+) -> None:
+    # Around everything: what a rollout compares are whole answers.
+    whole = shadowed(app, shadow.read(told), lambda: health.ready().status == OK)
+    serve(whole, health, host=asked.host, port=asked.port, leaving_seconds=settings.leaving_seconds)
 
 
 def _health(settings: Settings) -> Health:

@@ -9,7 +9,7 @@ from fleet.diagnostics import Diagnostic, refuse, warn
 from fleet.hosting import variants
 
 # Of AWS's own namespaces, what is used: metric and the dimensions that AWS publishes it with. Sources: the user guides
-# of Elastic Load Balancing, SQS, Step Functions and SageMaker on their CloudWatch metrics.
+# of Elastic Load Balancing, EC2 Auto Scaling, SQS, Step Functions and SageMaker on their CloudWatch metrics.
 _BALANCER: Final = frozenset({load_balancer.LOAD_BALANCER})
 _TARGETS: Final = frozenset({load_balancer.LOAD_BALANCER, load_balancer.TARGET_GROUP})
 _VARIANT: Final = frozenset({variants.ENDPOINT, variants.VARIANT})
@@ -23,6 +23,7 @@ AWS_SERIES: Final[Mapping[str, Mapping[str, tuple[frozenset[str], ...]]]] = {
         load_balancer.HEALTHY_HOST_COUNT: (_TARGETS,),
         load_balancer.UNHEALTHY_HOST_COUNT: (_TARGETS,),
     },
+    auto_scaling.NAMESPACE: {name: (frozenset({auto_scaling.GROUP}),) for name in auto_scaling.COLLECTED},
     variants.NAMESPACE: dict.fromkeys(
         (
             variants.INVOCATIONS,

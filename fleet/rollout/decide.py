@@ -39,7 +39,7 @@ def _artifact(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
         # Until scaling was told to stand still, a node may have left: it would be waited for at the end.
         nodes = rollout.nodes if facts.stable_nodes is None else max(1, min(rollout.nodes, facts.stable_nodes))
         known = replace(rollout, stable_usd_per_million_tokens=cost, nodes=nodes)
-        return _paused(known, now) if _is_paused(rollout) else _prepare(known, now, 0, said)
+        return paused(known, now) if is_paused(rollout) else _prepare(known, now, 0, said)
     missing = f"compiled graphs {rollout.artifact} are not in the store"
     if minutes_in_phase(rollout, now) >= rollout.plan.artifact_minutes:
         return roll_back(rollout, now, f"{missing} after {rollout.plan.artifact_minutes:g} minutes")

@@ -61,6 +61,8 @@ class Facts:
     """Keys of the fleet's alarms that went off since the rollout began, and still are on."""
     has_artifact: bool | None = None
     """None where it could not be seen."""
+    shadow: tuple[Comparison | None, ...] = ()
+    """One for each task of the candidate; None where it has not reported. Looked for while that is waited for."""
     stable_nodes: int | None = None
     """How many the stable side is to have, where they follow the load and no longer do; None: as many as it had."""
 

@@ -54,6 +54,11 @@ class RolloutPlace:
     container: str
     version_parameter: str
     plan: Plan
+    artifact: str = ""
+    shadow_bucket: str = ""
+    """Where recorded requests and reports lie; empty where the plan asks for none."""
+    scales: bool = False
+    """Whether the stable side's nodes follow the load, when there is no rollout."""
     hosted: HostedPlace | None = None
     """Of an endpoint that SageMaker runs. Its sides are variants: ``cluster`` is the endpoint, ``service`` the variant,
     and there is no rule, target group, group or container."""

@@ -17,6 +17,7 @@ from lambdas.rollout.clients import (
     CloudWatchClient,
     EcsClient,
     S3Client,
+    S3ReadClient,
     SageMakerClient,
     ScalingClient,
     SsmClient,

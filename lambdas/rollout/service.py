@@ -65,6 +65,7 @@ def see(world: World, place: RolloutPlace, rollout: Rollout, now: datetime) -> F
         candidate_weight=candidate_weight,
         alarms=world.measured.alarms(place, rollout.started_at) if rollout.phase in _SERVING else (),
         has_artifact=world.artifacts.has(rollout.artifact) if waits else None,
+        shadow=world.reports.of(place, rollout.new_version, tasks) if shadows else (),
         stable_nodes=world.nodes.wanted(place.stable) if place.scales and rollout.phase is Phase.ARTIFACT else None,
     )
 

@@ -27,9 +27,14 @@ def allow_watch(
     parameters: Sequence[str],
 ) -> None:
     """Give ``role`` what the watch does. ``compute_environments`` are those that it may keep nodes in; ARNs all."""
-    reading = ["cloudformation:ListStacks", "ec2:DescribeCapacityReservations", "ec2:DescribeInstances"]
+    reading = [
+        "cloudformation:ListStacks",
+        "cloudwatch:GetMetricData",
+        "ec2:DescribeCapacityReservations",
+        "ec2:DescribeInstances",
+    ]
     if parameters:
-        _allow(role, "ssm:GetParameters", on=parameters)
+        allow(role, "ssm:GetParameters", on=parameters)
     if environment.batch_fleets:
         reading += ["batch:DescribeComputeEnvironments", "batch:ListJobs"]
     if environment.inference_fleets or environment.pool_fleets:

@@ -16,6 +16,7 @@ from fleet.instances import InstanceType, instance_type
 from stacks.constructs.removal import removal_policy
 from stacks.constructs.retention import retention
 from stacks.constructs.serving import RUN_DIRECTORY, RUNTIME_FOLDER, STOP_SECONDS, allow_artifact, serving_environment
+from stacks.constructs.shadow import allow_shadow, shadow_environment
 
 _ECR_IMAGE: Final = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/(?P<name>[^:@]+)"

@@ -9,6 +9,7 @@ from environments.model import Environment, InferenceFleet
 from fleet import naming
 from fleet.hosting.variants import CANDIDATE, STABLE
 from stacks.constructs.hosted_model import HostedModel, declared_parameter
+from stacks.constructs.serving import artifact_of
 
 _NAMED: Final = "configurations and models are named by their endpoint and their content"
 _UNNAMED: Final = {"load_balancer": "", "target_group": ""}
@@ -70,6 +71,7 @@ def hosted_place(environment: Environment, fleet: InferenceFleet, model: HostedM
     plan = fleet.endpoint.rollout.model_dump(mode="json")
     # Nobody measures them there: left on, they would hold every rollout until it goes back.
     plan["gates"] |= {"runtime_errors": None, "cost_increase_percent": None}
+    artifact = artifact_of(fleet)
     return {
         "environment": environment.name,
         "fleet": fleet.name,
@@ -81,6 +83,7 @@ def hosted_place(environment: Environment, fleet: InferenceFleet, model: HostedM
         "container": "",
         "version_parameter": declared,
         "plan": plan,
+        "artifact": artifact.prefix if artifact else "",
         "hosted": {
             "endpoint": name,
             "declared": declared,

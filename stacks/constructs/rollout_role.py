@@ -24,6 +24,7 @@ _READ_OF_SIDES: Final = (
     "elasticloadbalancing:DescribeRules",
     "elasticloadbalancing:DescribeTargetHealth",
 )
+_EXECUTIONS: Final = "executions of the one state machine have their names from rollouts"
 _GROUP: Final = "an Auto Scaling group gets its id and the end of its name when it is made; these are this stack's"
 
 
@@ -54,6 +55,9 @@ def allow_rollouts(
     # Without it S3 answers 403 for what is not there, which is not the same as "not compiled".
     _allow(role, "s3:ListBucket", on=[bucket])
     _allow(role, "states:StartExecution", on=[machine])
+    executions = f"{machine.replace(':stateMachine:', ':execution:')}:*"
+    _allow(role, "states:DescribeExecution", on=[executions])
+    _acknowledge(role, executions, _EXECUTIONS)
     _allow(
         role,
         *sorted((*_READ_OF_ALL, *(_READ_OF_SIDES if parts else ()))),

@@ -148,14 +148,15 @@ def test_the_function_may_change_its_endpoints_and_nothing_else() -> None:
         (["dynamodb:GetItem", "dynamodb:PutItem"], ["table"], None),
     ]
     # The store, the executions and what CloudWatch knows are those of every rollout.
-    assert [actions for actions, _, _ in found[3:8]] == [
+    assert [actions for actions, _, _ in found[3:9]] == [
         ["ssm:GetParameter"],
         ["s3:GetObject"],
         ["s3:ListBucket"],
         ["states:StartExecution"],
+        ["states:DescribeExecution"],
         ["application-autoscaling:DescribeScalableTargets", "cloudwatch:DescribeAlarms", "cloudwatch:GetMetricData"],
     ]
-    assert found[8:] == [
+    assert found[9:] == [
         (["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"], [endpoint], None),
         (["sagemaker:UpdateEndpoint"], [configurations, endpoint], None),
         (["sagemaker:CreateEndpointConfig", "sagemaker:DescribeEndpointConfig"], [configurations], None),

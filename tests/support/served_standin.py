@@ -15,8 +15,8 @@ _PATIENCE = 60.0
 
 
 @contextmanager
-def served(folder: Path, *arguments: str) -> Iterator[str]:
-    """Its address, once it answers; what it remembers of its runtime goes into ``folder``."""
+def served(folder: Path, *arguments: str, told: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Its address, once it answers; what it remembers of its runtime goes into ``folder``. ``told``: more variables."""
     port = free_port()
     command = [sys.executable, "-m", "examples.serving", "--standin", "--port", str(port), *arguments]
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "NEURON_FLEET_SERVING_FOLDER": str(folder)}

@@ -16,8 +16,8 @@ from fleet.planning.month.shape import EnvironmentShape, FleetShape, Use
 
 # Series that agents publish: of every job by themselves, and 2 to 4 more where its workload reports tokens and loss.
 SERIES_OF_A_JOB: Final = Spread(12, 14, 16)
-# 34 of every fleet, 5 of compilation, 4 of EFA, 2 of endpoints that say their load, 4 to 8 of the capacity watch.
-SERIES_OF_A_FLEET: Final = Spread(38, 43, 49)
+# 34 of every fleet, 5 of compilation, 4 of EFA, 2 of endpoints that say their load, 5 to 9 of the capacity watch.
+SERIES_OF_A_FLEET: Final = Spread(39, 44, 50)
 SERIES_OF_EFA: Final = 4
 # Measured: 3,277 bytes for 32 cores without host, driver and EFA figures, 5,200 with them; 8,579 for 128 cores.
 EVENT_BYTES: Final = Spread(1_520, 3_440, 5_160)
@@ -101,7 +101,7 @@ def cloudwatch_lines(environment: EnvironmentShape, use: Use) -> list[Line]:
             tier.usd,
             metrics.of_each(metrics_usd),
             tier.label,
-            "12, 14, 16 of each job and up to 53 of each fleet, in the hours that they have data",
+            "12, 14, 16 of each job and up to 54 of each fleet, in the hours that they have data",
         ),
         _line("node events, ingested", events, "logs-ingest-gb", "one a node and minute, by its number of cores"),
         _line("PutMetricData", minutes, "cloudwatch-request", "one a node and minute"),

@@ -30,23 +30,28 @@ class CandidateInstances:
             BusyError: it is still there, and paid for.
         """
         if nodes:
-            self._let_scale(False)
+            self.let_scale(side, False)
             return
         state = read(self._sagemaker, self._hosted.endpoint)
         if CANDIDATE in state.variants or CANDIDATE in state.coming:
             reconfigure(self._sagemaker, self._hosted, state, [state.variants[STABLE]])
             raise BusyError("SageMaker takes the candidate's instances away")
-        self._let_scale(True)
+        self.let_scale(side, True)
 
     def lacking(self, side: SidePlace) -> str:
         """Why the candidate is not there, in SageMaker's words; empty where it gives no reason."""
         state = read(self._sagemaker, self._hosted.endpoint)
         return "" if CANDIDATE in state.variants else state.failure
 
-    def _let_scale(self, may: bool) -> None:
-        """Only where it differs: the target's other settings are the deployment's."""
+    def wanted(self, side: SidePlace) -> int:
+        """How many instances its variant is to have."""
+        variant = read(self._sagemaker, self._hosted.endpoint).variants.get(side.service)
+        return variant.wanted_instances if variant else 0
+
+    def let_scale(self, side: SidePlace, scales: bool) -> None:
+        """Let the stable variant follow the load or not; the target's other settings are the deployment's."""
         resource = f"endpoint/{self._hosted.endpoint}/variant/{STABLE}"
-        wanted = dict.fromkeys(_SUSPENSIONS, not may)
+        wanted = dict.fromkeys(_SUSPENSIONS, not scales)
         found = self._scaling.describe_scalable_targets(**_SPACE, ResourceIds=[resource], ScalableDimension=_DIMENSION)[
             "ScalableTargets"
         ]

@@ -38,7 +38,7 @@ def test_above_the_budget_is_a_warning_that_says_how_much(tmp_path: Path) -> Non
 
     assert warning.severity is Severity.WARNING
     assert str(warning) == (
-        "monitoring.cloudwatch_usd_per_month: CloudWatch is expected to cost $123.24 a month ($61.36 to $590.71, "
+        "monitoring.cloudwatch_usd_per_month: CloudWatch is expected to cost $126.01 a month ($63.54 to $593.92, "
         "list prices of 2026-08), and $20.00 is allowed; see its lines with `fleet plan cost`; "
         "raise the budget, or keep logs for fewer days"
     )

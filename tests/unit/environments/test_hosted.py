@@ -71,6 +71,11 @@ def test_what_is_of_nodes_is_refused(tmp_path: Path, changes: dict[str, Any], re
     [
         ({"certificate_arn": "arn:aws:acm:x"}, ("not-with-sagemaker", "endpoint.certificate_arn")),
         ({"liveness_path": "/live"}, ("not-with-sagemaker", "endpoint.liveness_path")),
+        (
+            {"scaling": {"min_nodes": 1, "targets": {"queue_seconds": 1}}},
+            ("not-with-sagemaker", "endpoint.scaling"),
+        ),
+        ({"rollout": {"shadow": {}}}, ("not-with-sagemaker", "endpoint.rollout.shadow")),
         ({"port": 8000}, ("not-as-sagemaker-asks", "endpoint.port")),
         ({"health_path": "/healthz"}, ("not-as-sagemaker-asks", "endpoint.health_path")),
         ({"devices_per_task": 13}, ("too-many-devices", "endpoint.devices_per_task")),

@@ -14,6 +14,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet.rollout.record import Outcome
+from fleet.shadow.comparison import Comparison, Latency, encode
+from fleet.shadow.gate import ShadowGate
 from lambdas.rollout import commands, waiting
 from lambdas.rollout.commands import Action, Command
 from lambdas.rollout.ports import ConflictError, NotAppliedError
@@ -48,6 +50,7 @@ class Played:
     disturbed: int
     refused_starts: int
     looks: int
+    has_shadow: bool
     scales: bool
 
 
@@ -71,8 +74,14 @@ class Schedule:
         self.refused_starts = self.looks = 0
         self.commands = {chance.randrange(5, 120): chance.choice(list(Action)) for _ in range(chance.randrange(5))}
         self.endpoint.is_stable_stuck = chance.random() < 0.15
+        # Of its own, so that the others stay what they are.
+        shadow = random.Random(seed + SCHEDULES)  # noqa: S311 - see above
+        self.has_shadow = shadow.random() < 0.5
+        self.endpoint.candidate_does.reports = GOOD if shadow.random() < 0.85 else shadow.choice(BAD)
         # Of every other one, the stable side's nodes follow a load that changes.
-        self.place = replace(PLACE, scales=seed % 2 == 1)
+        own = replace(SHADOWED if self.has_shadow else PLACE, scales=seed % 2 == 1)
+        self.has_shadow &= world is Endpoint
+        self.place = own if world is Endpoint else self.endpoint.place
         if chance.random() < 0.2:
             at = self.endpoint.now + timedelta(minutes=chance.randrange(90))
             self.endpoint.alarms = [(chance.choice(["EndpointErrors", "HardwareFault", "HbmPressure"]), at)]
@@ -98,7 +107,13 @@ class Schedule:
                     break
             self.endpoint.advance(30)
         return Played(
-            self.endpoint, report, self.disturbances.count, self.refused_starts, self.looks, self.place.scales
+            self.endpoint,
+            report,
+            self.disturbances.count,
+            self.refused_starts,
+            self.looks,
+            self.has_shadow,
+            self.place.scales,
         )
 
     def _what_people_do(self, turn: int) -> None:
@@ -113,7 +128,7 @@ class Schedule:
             self._command(action)
         if self.chance.random() < 0.01:
             # An execution that nobody has told that it is over: it was stopped, and looks once more.
-            stale = self._tried(lambda: waiting.look(self.world, self.endpoint.place, "first", 0, self.endpoint.now), 1)
+            stale = self._tried(lambda: waiting.look(self.world, self.place, "first", 0, self.endpoint.now), 1)
             assert stale is None or stale["outcome"] == "superseded"
         if self.chance.random() < 0.003:
             # Somebody, or a deployment, puts the weights where they were before.
@@ -159,13 +174,13 @@ class Schedule:
         def one() -> dict[str, Any]:
             self.looks += 1
             now = self.endpoint.now
-            return waiting.look(self.world, self.endpoint.place, execution["rollout_id"], execution["fence"], now)
+            return waiting.look(self.world, self.place, execution["rollout_id"], execution["fence"], now)
 
         return one
 
     def _ask(self, action: Action, rollout_id: str = "") -> dict[str, Any]:
         command = Command(action=action, fleet="chat", rollout_id=rollout_id, who="test")
-        answer = self._tried(lambda: commands.run(command, self.world, self.endpoint.place, self.endpoint.now), TRIES)
+        answer = self._tried(lambda: commands.run(command, self.world, self.place, self.endpoint.now), TRIES)
         return answer or {"refused": "AWS"}
 
     def _tried(self, call: Any, tries: int) -> dict[str, Any] | None:
@@ -221,6 +236,7 @@ def test_no_nodes_stay_behind_where_a_candidate_serves_nothing(played: list[Play
         assert asked in ((0,) if each.endpoint.shares[1] == 0 else whole)
 
 
+@pytest.mark.parametrize("played", [Endpoint], indirect=True, ids=["ecs"])
 def test_the_stable_side_scales_again_where_it_serves_and_stands_still_where_a_rollout_is_held(
     played: list[Played],
 ) -> None:
@@ -242,6 +258,7 @@ def test_the_schedules_hold_what_they_are_about(played: list[Played]) -> None:
     assert any(len(each.endpoint.executions) > 1 for each in played)
 
 
+@pytest.mark.parametrize("played", [Endpoint], indirect=True, ids=["ecs"])
 def test_no_request_goes_to_a_candidate_whose_answers_to_recorded_ones_are_not_known_to_be_good(
     played: list[Played],
 ) -> None:

@@ -270,6 +270,14 @@ def test_what_serves_is_told_from_what_is_coming() -> None:
         assert told.models.target(PLACE.candidate) == "new"
 
 
+def test_how_many_instances_a_side_is_to_have() -> None:
+    alone = {STABLE: ("old", 100.0, 4)}
+    told = Told().endpoint(alone).endpoint(alone)
+    with told.done():
+        assert told.instances.wanted(PLACE.stable) == 4
+        assert told.instances.wanted(PLACE.candidate) == 0
+
+
 def test_a_silent_way_back_shows_in_what_serves_and_its_reason_is_quoted() -> None:
     reason = "The primary container for production variant candidate did not pass the ping health check."
     alone = {STABLE: ("old", 100.0, 4)}
