@@ -12,6 +12,8 @@ from typing import Final
 # Where the compiler keeps its cache when it is told nothing (Neuron documentation, "Neuron Persistent Cache"), and so
 # where the agent looks, and what containers are given of their host.
 LOCAL_FOLDER: Final = "/var/tmp/neuron-compile-cache"  # noqa: S108 - the compiler's choice
+# In it: graphs of the processes that stand before the compiler, and which of them were fetched.
+FLIGHT_FOLDER: Final = ".neuron-fleet/flight"
 # A name becomes a path and a key, so nothing that has a meaning there may be in it.
 _VERSION: Final = re.compile(r"(?:USER_)?neuronx?cc-[0-9A-Za-z][0-9A-Za-z.+_-]{0,100}")
 _MODULE: Final = re.compile(r"MODULE_[0-9A-Za-z][0-9A-Za-z.+_-]{0,200}")

@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from agents.workload.compile_cache import settings as configuration
 from agents.workload.compile_cache.errors import CacheError
 from agents.workload.compile_cache.flight.leases import LeaseTable
+from agents.workload.compile_cache.flight.single_flight import OnMiss
 from agents.workload.compile_cache.lookup import Lookup
 from agents.workload.compile_cache.settings import Settings
 from agents.workload.compile_cache.tiers.cold import ColdTier
@@ -56,7 +57,9 @@ class Command:
         return verbs[verb]()
 
     def _purge(self, verb: str, graphs: Sequence[Graph]) -> object:
-        return cleaning.purge(self.look, self._table(verb) if self.settings.table else None, graphs)
+        # Who waits for others' leases may not write them.
+        shares = self.settings.table and self.settings.on_miss is not OnMiss.WAIT
+        return cleaning.purge(self.look, self._table(verb) if shares else None, graphs)
 
     def _promoted_here(self) -> list[Graph]:
         shown = self.look.shared.listing()

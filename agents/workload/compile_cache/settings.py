@@ -42,6 +42,6 @@ def read(variables: Mapping[str, str]) -> Settings:
         on_miss = OnMiss(variables.get(f"{PREFIX}ON_MISS", default.value))
     except ValueError as error:
         raise CacheError(f"{PREFIX}ON_MISS: {error}; one of {', '.join(OnMiss)}") from error
-    if on_miss is OnMiss.SHARE and not table:
-        raise CacheError(f"{PREFIX}TABLE is not set: sharing needs the lease table")
+    if on_miss in {OnMiss.SHARE, OnMiss.WAIT} and not table:
+        raise CacheError(f"{PREFIX}TABLE is not set: to {on_miss.value} needs the lease table")
     return Settings(Path(variables.get(f"{PREFIX}LOCAL", LOCAL_FOLDER)), Path(shared), region, table, bucket, on_miss)

@@ -33,11 +33,14 @@ _SHORTEST_WAIT: Final = 0.05
 class OnMiss(StrEnum):
     """What a workload may do about a graph that is in no tier.
 
-    SHARE compiles it for the fleet, which needs a role that may write the shared tier; ALONE compiles it for this node,
-    as one does that may only read; REFUSE raises, as a server must that is not to stand still for half an hour.
+    SHARE compiles it for the fleet, which needs a role that may write the shared tier. WAIT is for one that may only
+    read: it waits for whoever compiles it for the fleet, and where nobody does, compiles it for this node. ALONE
+    compiles it for this node without asking; REFUSE raises, as a server must that is not to stand still for half an
+    hour.
     """
 
     SHARE = "share"
+    WAIT = "wait"
     ALONE = "alone"
     REFUSE = "refuse"
 
@@ -89,6 +92,8 @@ class CompileCache:
             advice = lease.advise(row, time.time(), self.terms)
             if advice.step is Step.REFUSED and row is not None:
                 raise CompilationFailedError(f"{graph}: refused after {row.failures} failures, the last: {row.reason}")
+            if advice.step is Step.TAKE and self.on_miss is OnMiss.WAIT:
+                return self._alone(graph, compile_into, started, "")
             if advice.step is Step.TAKE:
                 held = leases.take(self.table, graph, row, self.holder, self.terms)
                 if held is not None:

@@ -96,8 +96,9 @@ def test_an_artifact_that_is_named_wrongly_is_one_line(
     [
         ({"NEURON_FLEET_CACHE_SHARED": ""}, "NEURON_FLEET_CACHE_SHARED is not set"),
         ({"NEURON_FLEET_CACHE_TABLE": "leases"}, "AWS_REGION is not set"),
-        ({"NEURON_FLEET_CACHE_ON_MISS": "maybe"}, "'maybe' .*; one of share, alone, refuse"),
-        ({"NEURON_FLEET_CACHE_ON_MISS": "share"}, "sharing needs the lease table"),
+        ({"NEURON_FLEET_CACHE_ON_MISS": "maybe"}, "'maybe' .*; one of share, wait, alone, refuse"),
+        ({"NEURON_FLEET_CACHE_ON_MISS": "share"}, "to share needs the lease table"),
+        ({"NEURON_FLEET_CACHE_ON_MISS": "wait"}, "to wait needs the lease table"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_one_line(

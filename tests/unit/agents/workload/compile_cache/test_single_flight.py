@@ -198,6 +198,36 @@ def test_a_compiler_that_is_at_work_on_the_graph_here_is_waited_for(fleet: Fleet
     assert fleet.shared.find(GRAPH) is not None
 
 
+def test_who_may_not_share_waits_for_whoever_does(fleet: Fleet) -> None:
+    fleet.dies("alive", State.COMPILING)
+    waiter, writer = fleet.node("waiter", OnMiss.WAIT), fleet.node("alive")
+    fleet.table.rows[GRAPH] = replace(fleet.row, until=time.time() + LIMIT)
+    before = list(fleet.table.history)
+
+    def sleep(_seconds: float) -> None:
+        fleet.table.rows.clear()
+        writer.obtain(GRAPH, compiler(GRAPH))
+        before[:] = fleet.table.history
+
+    waiter.sleep = sleep
+    assert waiter.obtain(GRAPH, never).source is Source.FETCHED
+    assert fleet.table.history == before
+
+
+def test_who_may_not_share_compiles_for_itself_where_nobody_does_and_leaves_the_table_alone(fleet: Fleet) -> None:
+    fleet.dies("dead", State.COMPILING, ago=60)
+    obtained = fleet.node("reader", OnMiss.WAIT).obtain(GRAPH, compiler(GRAPH))
+    assert (obtained.source, obtained.problem, fleet.table.history) == (Source.UNSHARED, "", [])
+    assert fleet.shared.find(GRAPH) is None
+
+
+def test_who_may_not_share_does_not_repeat_what_has_failed_twice(fleet: Fleet) -> None:
+    fleet.dies("dead", State.FAILED)
+    fleet.table.rows[GRAPH] = replace(fleet.row, failures=2, until=time.time() + LIMIT, reason="TilingError")
+    with pytest.raises(CompilationFailedError, match="refused after 2 failures, the last: TilingError"):
+        fleet.node("reader", OnMiss.WAIT).obtain(GRAPH, never)
+
+
 def test_a_lease_table_that_is_down_costs_the_sharing_and_not_the_job(fleet: Fleet) -> None:
     fleet.table.is_down = True
 
