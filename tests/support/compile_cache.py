@@ -9,6 +9,8 @@ from typing import Final
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.compile_cache.collector import CompileCacheCollector
 from fleet import metrics
+from fleet.compile_cache import manifest
+from fleet.compile_cache.graph import FLIGHT_FOLDER
 
 # When a test's node is looked at first, unix seconds.
 T: Final = 1_795_230_000.0
@@ -55,6 +57,12 @@ class CacheFolder:
         """It fails."""
         self.put(number, at, "model.log")
         self.unlock(number)
+
+    def was_fetched(self, number: int) -> None:
+        """Who stands before the compiler has it from the shared tier, with its manifest."""
+        kept = self.root / FLIGHT_FOLDER / self.version / self.graph(number).name
+        kept.mkdir(parents=True)
+        (kept / manifest.NAME).touch()
 
     def unlock(self, number: int) -> None:
         """The lock is released."""

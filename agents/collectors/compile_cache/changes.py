@@ -13,13 +13,17 @@ _LONGEST: Final = 24 * 3600 * _SECOND
 
 @dataclass(slots=True)
 class Changes:
-    """Since the last scan. ``seconds`` were spent on compilations that ended, well or not, and whose start is known."""
+    """Since the last scan. ``seconds`` were spent on compilations that ended, well or not, and whose start is known.
+
+    ``waited`` are seconds between asking for a graph and having it from the fleet, which had or compiled it meanwhile.
+    """
 
     compiled: int = 0
     failed: int = 0
     missed: int = 0
     fetched: int = 0
     seconds: float = 0.0
+    waited: float = 0.0
 
     @property
     def is_active(self) -> bool:
@@ -75,6 +79,12 @@ def seen_again(graph: Graph, entry: Entry, now: int, into: Changes) -> None:
 
 
 def _compiled(graph: Graph, entry: Entry, into: Changes) -> None:
+    if entry.is_fetched:
+        # One that was waited for long enough to be seen is the miss that it was.
+        into.fetched += not graph.is_missed
+        into.waited += _seconds(graph, entry.done)
+        graph.is_missed, graph.lock = False, None
+        return
     into.compiled += 1
     _ended(graph, entry.done, into)
 
@@ -87,8 +97,12 @@ def _failed(graph: Graph, entry: Entry, into: Changes) -> None:
 def _ended(graph: Graph, end: int | None, into: Changes) -> None:
     if not graph.is_missed:
         into.missed += 1
+    into.seconds += _seconds(graph, end)
+    graph.is_missed, graph.lock = False, None
+
+
+def _seconds(graph: Graph, end: int | None) -> float:
     # The input may have lain there for days before anybody compiled it.
     starts = [at for at in (graph.entry.input, graph.lock, graph.idle) if at is not None]
-    if end is not None and starts and 0 <= end - max(starts) <= _LONGEST:
-        into.seconds += (end - max(starts)) / _SECOND
-    graph.is_missed, graph.lock = False, None
+    is_known = end is not None and starts and 0 <= end - max(starts) <= _LONGEST
+    return (end - max(starts)) / _SECOND if end is not None and is_known else 0.0

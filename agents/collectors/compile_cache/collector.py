@@ -76,6 +76,7 @@ class CompileCacheCollector:
         for name, value in (
             ("stale_locks", len(stale)),
             ("fetched", changes.fetched),
+            ("seconds_waited", round(changes.waited, 3)),
             ("not_looked_at", self._scan.unread),
             ("is_shared", is_shared),
         ):

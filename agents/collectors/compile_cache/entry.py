@@ -27,7 +27,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A graph's files. Times are modification times in nanoseconds, None where there is no such file."""
+    """A graph's files. Times are modification times in nanoseconds, None where there is no such file.
+
+    ``is_fetched``: whoever asked the compiler for it was given what another node had compiled.
+    """
 
     state: State
     size: int
@@ -36,6 +39,7 @@ class Entry:
     done: int | None = None
     log: int | None = None
     lock: int | None = None
+    is_fetched: bool = False
 
 
 def read(path: Path) -> Entry | None:

@@ -2,12 +2,14 @@
 
 import os
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from agents.collectors.compile_cache.changes import Changes, Graph, first_seen, seen_again
-from agents.collectors.compile_cache.entry import read
+from agents.collectors.compile_cache.entry import Entry, State, read
+from fleet.compile_cache import manifest as manifests
+from fleet.compile_cache.graph import FLIGHT_FOLDER
 
 _SECOND: Final = 1_000_000_000
 _GRAPH: Final = "MODULE_"
@@ -52,7 +54,7 @@ class Version:
 
     def look(self, name: str, now: int, into: Changes) -> None:
         """Look at one graph's files. Raises OSError when they cannot be read."""
-        entry = read(self.folder / name)
+        entry = self._read(name)
         known, new = self.graphs.get(name), self.unread.pop(name, None)
         if entry is None:
             self.graphs.pop(name, None)
@@ -61,6 +63,14 @@ class Version:
         elif new is not None:
             since, is_baseline = new
             self.graphs[name] = first_seen(entry, since, now, is_baseline=is_baseline, into=into)
+
+    def _read(self, name: str) -> Entry | None:
+        entry = read(self.folder / name)
+        if entry is None or entry.state is not State.SUCCEEDED:
+            return entry
+        # What stands before the compiler keeps what it fetched for a day, with its manifest.
+        manifest = self.folder.parent / FLIGHT_FOLDER / self.folder.name / name / manifests.NAME
+        return replace(entry, is_fetched=True) if manifest.exists() else entry
 
     def has_changed(self, name: str) -> bool:
         """Whether files were added to a known graph or removed since it was looked at."""

@@ -73,6 +73,35 @@ def test_a_long_compilation_is_a_miss_when_it_begins_and_an_event_when_it_ends(n
     assert [seen.compiling for seen in (began, went_on, ended, after)] == [True, True, True, False]
 
 
+def test_what_the_compiler_was_given_by_the_fleet_is_a_hit_and_its_wait_is_told(node: CacheNode) -> None:
+    node.cache.root.mkdir()
+    node.minute()
+    node.cache.compiled(1, T + 10, T + 14.5)
+    node.cache.was_fetched(1)
+    seen = node.minute()
+
+    assert figures(seen) == (0, 0, 0, 0)
+    assert seen.metrics[metrics.COMPILE_CACHE_HITS] == 1
+    assert seen.event["compile_cache"]["seconds_waited"] == 4.5
+    assert not seen.compiling
+
+
+def test_a_graph_that_was_waited_for_is_the_miss_that_was_seen_and_no_compilation(node: CacheNode) -> None:
+    node.cache.root.mkdir()
+    node.minute()
+    node.cache.begin(1, T + 30)
+    waits = node.minute()
+    node.cache.finish(1, T + 100)
+    node.cache.was_fetched(1)
+    has = node.minute()
+
+    assert [figures(seen) for seen in (waits, has)] == [(0, 0, 1, 0), (0, 0, 0, 0)]
+    assert metrics.COMPILE_CACHE_HITS not in has.metrics
+    assert has.event["compile_cache"]["seconds_waited"] == 70
+    # It computes nothing meanwhile, and that is no fault of it.
+    assert waits.compiling
+
+
 def test_a_graph_that_was_collected_long_before_is_timed_from_its_lock(node: CacheNode) -> None:
     node.cache.put(1, T - 7200, "model.hlo_module.pb")
     node.minute()
