@@ -32,7 +32,7 @@ class CompileCacheStack(Stack):
     """Attributes: ``file_system``, ``reader`` and ``writer`` (access points), ``leases`` (table), and of the
     bucket ``bucket_name`` and ``bucket_arn``.
 
-    Rights are given by ``grant_read`` and, to whoever precompiles, ``grant_write``.
+    Rights are given by ``grant_read``, ``grant_wait`` to jobs and, to whoever precompiles, ``grant_write``.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, environment: Environment, network: NetworkStack) -> None:
@@ -82,6 +82,12 @@ class CompileCacheStack(Stack):
     def grant_read(self, role: iam.IRole) -> None:
         """Let ``role`` mount through the reading access point."""
         self._grant(role, self.reader, "elasticfilesystem:ClientMount")
+
+    def grant_wait(self, role: iam.IRole) -> None:
+        """Let ``role`` see who compiles a graph at this moment, and wait for that instead of compiling it too."""
+        role.add_to_principal_policy(
+            iam.PolicyStatement(actions=["dynamodb:GetItem"], resources=[self.leases.table_arn])
+        )
 
     def grant_write(self, role: iam.IRole) -> None:
         """Let ``role`` write through the writing access point, under leases, and put artifacts into the bucket.

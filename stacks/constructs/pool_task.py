@@ -57,6 +57,7 @@ class PoolTask(Construct):
         tasks = iam.ServicePrincipal("ecs-tasks.amazonaws.com")
         self.job_role = iam.Role(self, "JobRole", assumed_by=tasks, description=f"Training containers of {fleet.name}")
         compile_cache.grant_read(self.job_role)
+        compile_cache.grant_wait(self.job_role)
         allow_data(self.job_role, fleet)
         self.execution_role = iam.Role(
             self, "ExecutionRole", assumed_by=tasks, description=f"Starts the training containers of {fleet.name}"
@@ -94,7 +95,7 @@ class PoolTask(Construct):
             memory_limit_mib=int(memory_mib * MEMORY_SHARE),
             environment={
                 **told_of_region(self),
-                **cache_mount.told(LOCAL_FOLDER, ON_MISS=ON_MISS),
+                **cache_mount.told(LOCAL_FOLDER, TABLE=compile_cache.leases.table_name, ON_MISS=ON_MISS),
                 **told_of_hardware(fleet, plan),
             },
             # EFA and Neuron pin memory for direct access by the device.

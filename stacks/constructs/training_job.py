@@ -17,8 +17,8 @@ from stacks.constructs.job_container import RETRIES, job_container
 from stacks.constructs.job_data import allow_data
 
 RUN_DIRECTORY: Final = "/run/neuron-fleet"
-# Its role may read the shared tier only, so what is in no tier is compiled for the node that needs it.
-ON_MISS: Final = "alone"
+# Its role may read the shared tier only, so what nobody compiles for the fleet is compiled for the node that needs it.
+ON_MISS: Final = "wait"
 
 
 class TrainingJob(Construct):
@@ -43,6 +43,7 @@ class TrainingJob(Construct):
             description=f"Training containers of {fleet.name}",
         )
         compile_cache.grant_read(self.job_role)
+        compile_cache.grant_wait(self.job_role)
         allow_data(self.job_role, fleet)
         container = job_container(
             self,
@@ -50,7 +51,7 @@ class TrainingJob(Construct):
             fleet=fleet,
             plan=plan,
             job_role=self.job_role,
-            environment=cache_mount.told(LOCAL_FOLDER, ON_MISS=ON_MISS),
+            environment=cache_mount.told(LOCAL_FOLDER, TABLE=compile_cache.leases.table_name, ON_MISS=ON_MISS),
             volumes=_volumes(compile_cache),
             log_group=log_group,
             log_prefix=fleet.name,

@@ -115,8 +115,9 @@ def test_the_controller_may_touch_its_own_groups_clusters_and_jobs_and_nothing_e
 
 def test_a_jobs_container_may_mount_the_cache_and_be_pulled_and_log_and_nothing_else() -> None:
     job = statements(training().resource("AWS::IAM::Policy", f"{FLEET}/Job/JobRole").properties)
-    assert [(actions, list(condition)) for actions, _, condition in job] == [
-        (["elasticfilesystem:ClientMount"], ["StringEquals"])
+    assert [(actions, [each[:5] for each in of], list(condition or {})) for actions, of, condition in job] == [
+        (["elasticfilesystem:ClientMount"], ["Files"], ["StringEquals"]),
+        (["dynamodb:GetItem"], ["Lease"], []),
     ]
     starts = statements(training().resource("AWS::IAM::Policy", f"{FLEET}/Job/ExecutionRole").properties)
     assert starts == [
