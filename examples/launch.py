@@ -4,10 +4,11 @@
     python -m examples.launch --beside OTHER MODULE [ARGUMENT ...]
 
 First the node's compile cache is filled from the shared tier, where the job definition tells of one: what was compiled
-for the fleet is not compiled again. Then MODULE runs under torchrun on all nodes, and OTHER, on the main node only, on
-the cores that MODULE leaves. torchrun ends with 1 whatever its ranks ended with. So a rank that wants the job to be
-started again (a drained node, a lost peer) leaves a file, and this process ends with 75, at which the fleet's job
-definition retries.
+for the fleet is not compiled again. A graph that is not there then is looked for again when the compiler is asked for
+it, and waited for while another node compiles it: a neuronx-cc that does so stands before the real one. Then MODULE
+runs under torchrun on all nodes, and OTHER, on the main node only, on the cores that MODULE leaves. torchrun ends with
+1 whatever its ranks ended with. So a rank that wants the job to be started again (a drained node, a lost peer) leaves a
+file, and this process ends with 75, at which the fleet's job definition retries.
 """
 
 import argparse
@@ -20,6 +21,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
+
+from agents.workload.compile_cache.compiler import installing
 
 RESUME: Final = 75
 RESUME_FILE: Final = "NEURON_FLEET_RESUME_FILE"
@@ -97,6 +100,7 @@ def run(environment: Mapping[str, str], module: str, arguments: Sequence[str], b
             warm_up(environment, processes)
         if told:
             return RESUME
+        own |= before_compiler(environment, Path(folder))
         command = torchrun(environment, module, arguments)
         processes[:] = [subprocess.Popen(command, env={**own, **visible_cores(environment)})]
         spare = environment.get("NEURON_FLEET_SPARE_CORES")
@@ -124,6 +128,17 @@ def warm_up(environment: Mapping[str, str], processes: list[subprocess.Popen[byt
         code = process.wait()
     if code:
         sys.stderr.write(f"the compile cache is not warm (exit code {code}): what is missing is compiled here\n")
+
+
+def before_compiler(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """The PATH on which ranks find a neuronx-cc that asks the fleet first; nothing where it cannot be had."""
+    if not environment.get(CACHE):
+        return {}
+    try:
+        return installing.in_front(folder, environment)
+    except OSError as error:
+        sys.stderr.write(f"every graph that the cache lacks is compiled here: {error}\n")
+        return {}
 
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:

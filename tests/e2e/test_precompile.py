@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,26 +26,11 @@ from fleet.compile_cache.request import read
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT, missing_tools
 from local.endpoint import client
-from tests.support import doctored
-from tests.support.compiled_graphs import graph
+from tests.support import doctored, standin_compiler
+from tests.support.compiled_graphs import content, graph
 
 FLEET: Final = "trn1-pretrain"
 REPOSITORY: Final = Path(__file__).parents[2]
-# Compiles two graphs; with "fail" as its argument it fails at the second, as the real one does: it ends with 1.
-COMPILER: Final = """
-import os, sys
-from pathlib import Path
-from tests.support.compiled_graphs import graph, write
-cache = Path(os.environ["NEURON_COMPILE_CACHE_URL"])
-write(graph(1), cache / str(graph(1)))
-if "fail" in sys.argv:
-    broken = cache / str(graph(2))
-    broken.mkdir(parents=True)
-    (broken / "model.hlo_module.pb").write_bytes(b"x")
-    (broken / "model.log").write_text("TilingError: out of state buffer")
-    sys.exit(1)
-write(graph(2), cache / str(graph(2)))
-"""
 
 pytestmark = pytest.mark.skipif(
     missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
@@ -72,32 +58,44 @@ class Deployed:
     def waiting(self) -> list[dict[str, Any]]:
         return list(client("batch").list_jobs(jobQueue=self.queue, jobStatus="RUNNABLE")["jobSummaryList"])
 
-    def run(self, execution: str, job: dict[str, Any], local: str) -> subprocess.CompletedProcess[str]:
-        """What the container of ``job`` would do, and then how Batch says that it ended."""
-        (self.folder / "shared").mkdir(exist_ok=True)
-        programs = self.folder / "bin"
-        programs.mkdir(exist_ok=True)
-        compiler = programs / "neuron_parallel_compile"
-        compiler.write_text(f"#!{sys.executable}\n{COMPILER}", encoding="utf-8")
-        compiler.chmod(0o755)
-        told = {
+    @property
+    def programs(self) -> Path:
+        return self.folder / "bin"
+
+    def told(self, local: str) -> dict[str, str]:
+        """What a container is told whose own disk is the folder ``local``."""
+        return {
             **os.environ,
-            "PATH": f"{programs}:{os.environ['PATH']}",
+            "PATH": standin_compiler.install(self.programs),
             "PYTHONPATH": str(REPOSITORY),
-            "AWS_BATCH_JOB_ID": job["jobId"],
             "NEURON_FLEET_CACHE_SHARED": str(self.folder / "shared"),
             "NEURON_FLEET_CACHE_LOCAL": str(self.folder / local),
             "NEURON_FLEET_CACHE_TABLE": self.table,
-            "NEURON_FLEET_CACHE_BUCKET": self.bucket,
         }
+
+    def run(self, execution: str, job: dict[str, Any], local: str) -> subprocess.CompletedProcess[str]:
+        """What the container of ``job`` would do, and then how Batch says that it ended."""
+        done = self.execute(execution, job, local)
+        self.end([done.returncode], [job])
+        return done
+
+    def execute(self, execution: str, job: dict[str, Any], local: str) -> subprocess.CompletedProcess[str]:
+        """What the container of ``job`` would do, with the folder ``local`` as its own disk."""
+        (self.folder / "shared").mkdir(exist_ok=True)
+        told = self.told(local) | {"AWS_BATCH_JOB_ID": job["jobId"], "NEURON_FLEET_CACHE_BUCKET": self.bucket}
         _, *command = asked(execution)["command"]
-        done = subprocess.run(
+        return subprocess.run(
             [sys.executable, *command], env=told, capture_output=True, text=True, timeout=60, check=False
         )
-        ended = {**job, "status": "FAILED" if done.returncode else "SUCCEEDED"}
-        ended |= {"statusReason": "Essential container in task exited", "container": {"exitCode": done.returncode}}
-        self.control.put_jobs(doctored.REGION, self.queue, [ended])
-        return done
+
+    def end(self, codes: list[int], jobs: list[dict[str, Any]]) -> None:
+        """Batch says how ``jobs`` ended; the queue has no others then."""
+        how = {"statusReason": "Essential container in task exited"}
+        ended = [
+            {**job, **how, "status": "FAILED" if code else "SUCCEEDED", "container": {"exitCode": code}}
+            for code, job in zip(codes, jobs, strict=True)
+        ]
+        self.control.put_jobs(doctored.REGION, self.queue, ended)
 
 
 def request(**changes: Any) -> dict[str, Any]:
@@ -198,8 +196,59 @@ def test_of_two_that_want_the_same_one_compiles_and_the_other_waits_for_it(deplo
     assert "Compile" not in states(waits)
 
 
+def test_two_artifacts_that_share_graphs_at_once_compile_each_of_them_once(deployed: Deployed) -> None:
+    wanted = {"r6": "graphs=51,52", "r7": "graphs=52,51,53"}
+    executions = [
+        deployed.start(**request(model_version=version, command=["torchrun", graphs]))
+        for version, graphs in wanted.items()
+    ]
+    waiting = eventually(lambda: found if len(found := deployed.waiting()) == 2 else None)
+    names = {job["jobName"].rpartition("-")[2]: job for job in waiting}
+    jobs = [names[artifact(model_version=version).prefix.rpartition("/")[2]] for version in wanted]
+
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(deployed.execute, executions, jobs, wanted))
+    deployed.end([each.returncode for each in done], jobs)
+
+    assert [each.returncode for each in done] == [0, 0], [each.stderr for each in done]
+    seen = [ended(each) for each in executions]
+    assert [json.loads(each["output"]).get("graphs") for each in seen] == [2, 3], seen
+    compiled = standin_compiler.compiled(deployed.programs)
+    assert sorted(number for number in compiled if number in (51, 52, 53)) == [51, 52, 53]
+
+
+def test_a_training_node_waits_for_a_graph_that_a_precompilation_is_at_work_on(deployed: Deployed) -> None:
+    execution = deployed.start(**request(model_version="r8", command=["torchrun", "graphs=54"]))
+    (job,) = eventually(deployed.waiting)
+    node = deployed.folder / "node"
+    told = deployed.told("node") | {
+        "NEURON_FLEET_CACHE_ON_MISS": "wait",
+        "NEURON_COMPILE_CACHE_URL": str(node),
+        "NEURON_FLEET_RANKS_PER_NODE": "32",
+    }
+    train = [sys.executable, "-m", "examples.launch", "train", "graphs=51,54,55"]
+
+    with ThreadPoolExecutor(1) as pool:
+        precompiles = pool.submit(deployed.run, execution, job, "eighth")
+        eventually(lambda: 54 in standin_compiler.compiled(deployed.programs))
+        done = subprocess.run(train, env=told, capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.returncode, precompiles.result().returncode) == (0, 0), done.stderr
+    # The first was there before, the second was waited for, and nobody but this node wants the third.
+    assert f"{graph(54)}: fetched" in done.stderr
+    compiled = standin_compiler.compiled(deployed.programs)
+    assert sorted(number for number in compiled if number in (51, 54, 55)) == [51, 54, 55]
+    for number in (51, 54, 55):
+        assert (node / str(graph(number)) / "model.neff").read_bytes() == content(graph(number), "model.neff")
+    # What it compiled for itself is neither in the shared tier nor in the table: it may write neither.
+    assert not (deployed.folder / "shared" / str(graph(55))).exists()
+    leases = [item["id"]["S"] for item in client("dynamodb").scan(TableName=deployed.table)["Items"]]
+    assert str(graph(54)) in leases
+    assert str(graph(55)) not in leases
+
+
 def test_a_compilation_that_fails_says_why_and_leaves_no_artifact(deployed: Deployed) -> None:
-    wanted = request(model_version="r3", command=["torchrun", "fail"])
+    wanted = request(model_version="r3", command=["torchrun", "graphs=1,13"])
     execution = deployed.start(**wanted)
     (job,) = eventually(deployed.waiting)
     waits = deployed.start(**wanted)
@@ -209,7 +258,7 @@ def test_a_compilation_that_fails_says_why_and_leaves_no_artifact(deployed: Depl
     seen = ended(execution)
     assert (seen["status"], seen["error"]) == ("FAILED", "NotPrecompiled")
     assert seen["cause"] == (
-        f"job {job['jobId']}: of 2 graphs 1 failed, such as {graph(2)}: TilingError: out of state buffer"
+        f"job {job['jobId']}: of 2 graphs 1 failed, such as {graph(13)}: ERROR [neuronx-cc]: {standin_compiler.WORDS}"
     )
     # Who has waited wanted the same, and does not pay for a second node.
     assert ended(waits)["cause"] == seen["cause"]

@@ -78,6 +78,9 @@ def install(folder: Path) -> str:
         ("torchrun", _FRAMEWORK),
     ):
         path = folder / name
+        if path.exists():
+            # It may run.
+            continue
         path.write_text(f"#!{sys.executable}\n{content}", encoding="utf-8")
         path.chmod(0o755)
     return f"{folder}:/usr/bin:/bin"

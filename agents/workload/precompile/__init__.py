@@ -1,5 +1,5 @@
-"""What the job of a precompilation runs: all graphs of a model compiled, verified, shared with the fleet and archived.
+"""What the job of a precompilation runs: all graphs of a model compiled, shared with the fleet, verified and archived.
 
-Everything or nothing: unless each graph that the trial run came upon was compiled, none is shared, and there is no
-artifact.
+Each graph is shared as soon as it is compiled. The artifact is everything or nothing: unless each graph that the trial
+run came upon was compiled, there is none.
 """

@@ -16,6 +16,7 @@ from typing import Final
 
 from agents.workload.compile_cache import settings as configuration
 from agents.workload.compile_cache.adapters import DynamoLeases, S3Objects
+from agents.workload.compile_cache.compiler import installing
 from agents.workload.compile_cache.errors import CacheError
 from agents.workload.compile_cache.lookup import Lookup
 from agents.workload.compile_cache.settings import Settings
@@ -66,14 +67,16 @@ def _run(
     settings: Settings, variables: Mapping[str, str], artifact: Artifact, command: Sequence[str]
 ) -> PrecompileReport:
     look = Lookup(LocalTier(settings.local), SharedTier(settings.shared))
-    # Where the compiler keeps its cache, whatever the container was told.
-    environment = {**variables, "NEURON_COMPILE_CACHE_URL": str(settings.local)}
-    return Pipeline(
-        look,
-        DynamoLeases(settings.table, settings.region),
-        ColdTier(S3Objects(settings.bucket, settings.region), look.shared, look.local),
-        lambda words: compiler.run(words, environment),
-    ).run(artifact, command)
+    with tempfile.TemporaryDirectory() as folder:
+        # Where the compiler keeps its cache, whatever the container was told; and which compiler is found first.
+        environment = {**variables, "NEURON_COMPILE_CACHE_URL": str(settings.local)}
+        environment |= installing.in_front(Path(folder), variables)
+        return Pipeline(
+            look,
+            DynamoLeases(settings.table, settings.region),
+            ColdTier(S3Objects(settings.bucket, settings.region), look.shared, look.local),
+            lambda words: compiler.run(words, environment),
+        ).run(artifact, command)
 
 
 def _read(arguments: Sequence[str]) -> tuple[Artifact, list[str]]:

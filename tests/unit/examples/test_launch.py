@@ -11,6 +11,7 @@ from agents.workload.compile_cache.tiers import promotion
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from examples import launch
+from tests.support import standin_compiler
 from tests.support.compiled_graphs import graph, write
 
 GRAPH = graph(1)
@@ -113,6 +114,28 @@ def test_what_the_fleet_has_compiled_is_on_the_nodes_disk_before_a_rank_begins(
     assert launch.run({**os.environ, **NODE, **shared}, "done", [], None) == 0
 
     assert LocalTier(Path(shared["NEURON_FLEET_CACHE_LOCAL"])).has(GRAPH)
+
+
+def test_a_compiler_is_found_behind_one_that_asks_the_fleet_first(
+    torchrun: Path, shared: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = torchrun / "torchrun"
+    program.write_text(f"#!/bin/sh\ncommand -v neuronx-cc > {torchrun}/found; exec neuronx-cc list\n", encoding="utf-8")
+    path = f"{standin_compiler.install(torchrun / 'image')}:{torchrun}"
+    program.replace(torchrun / "image/torchrun")
+    monkeypatch.setenv("PATH", path)
+    monkeypatch.setattr("examples.launch.signal.signal", lambda *_: None)
+    told = {**os.environ, **NODE, **shared}
+
+    # The real one ends with 4 when it is asked for something else than a graph.
+    assert launch.run(told, "done", [], None) == 4
+    found = Path((torchrun / "found").read_text(encoding="utf-8").strip())
+    assert (found.name, found.parent == torchrun / "image", found.exists()) == ("neuronx-cc", False, False)
+
+    # Where there is no shared tier there is nothing to ask.
+    del told["NEURON_FLEET_CACHE_SHARED"]
+    assert launch.run(told, "done", [], None) == 4
+    assert (torchrun / "found").read_text(encoding="utf-8").strip() == str(torchrun / "image/neuronx-cc")
 
 
 def test_a_shared_tier_that_is_not_there_costs_a_compilation_and_not_the_job(
