@@ -22,7 +22,7 @@ from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.figures import Obtained, Source
 from fleet.compile_cache.graph import Graph
 
-# What the compiler itself ends with ("neuronx-cc compilation failed with 70", issues of vLLM's Neuron backend).
+# What the compiler itself ends with ("neuronx-cc compilation failed with 70", public reports about vLLM on Neuron).
 REFUSED: Final = 70
 NEFF: Final = "model.neff"
 _FLAGS: Final = "compile_flags.json"
