@@ -38,7 +38,7 @@ demo: $(VENV)/local node_modules/.installed
 	$(BIN)/python -m cli local demo $(ARGS)
 
 test: $(VENV)/dev node_modules/.installed
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .
