@@ -14,6 +14,7 @@ _TESTS: Final = Path(__file__).parent
 _ALONE: Final = ("e2e", "browser")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where tests run in several processes, those of a file stay together, for what its fixtures cost."""
     paths = {item: item.path.relative_to(_TESTS) for item in items}
