@@ -7,7 +7,7 @@ export PYTHONPATH := $(CURDIR)
 export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := true
 ARGS ?=
 
-.PHONY: demo test check format bench agent agent-lock agent-check layers clean
+.PHONY: demo test test-end-to-end test-rooms check format bench agent agent-lock agent-check layers clean
 
 # What nodes run: Ubuntu 24.04 has Python 3.12; Amazon Linux 2023 offers 3.11, 3.12 and 3.13 beside its own 3.9.
 AGENT_PYTHONS := 3.11 3.12 3.13
@@ -37,8 +37,19 @@ node_modules/.installed: $(VENV)/local package.json
 demo: $(VENV)/local node_modules/.installed
 	$(BIN)/python -m cli local demo $(ARGS)
 
+# Two at a time: the end-to-end tests take as long as all others, most of it waiting, and share a port and a browser.
 test: $(VENV)/dev node_modules/.installed
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
+ifeq ($(ARGS),)
+	$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-end-to-end test-rooms
+else
+	$(BIN)/python -m pytest $(ARGS)
+endif
+
+test-end-to-end:
+	$(BIN)/python -m pytest tests/browser tests/e2e --durations=15
+
+test-rooms:
+	$(BIN)/python -m pytest --ignore tests/browser --ignore tests/e2e
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .
