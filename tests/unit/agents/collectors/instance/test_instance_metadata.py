@@ -7,6 +7,9 @@ import pytest
 from agents.collectors.instance.metadata import InstanceMetadata, MetadataError, instance_id
 from tests.support.metadata_server import MetadataService, serving
 
+# A busy machine takes more than the second that an agent waits.
+PATIENCE = 20
+
 
 @pytest.fixture
 def service() -> Iterator[MetadataService]:
@@ -30,7 +33,7 @@ def test_without_instance_metadata_there_is_no_name(service: MetadataService) ->
 def test_one_token_serves_many_questions_until_it_is_old(service: MetadataService) -> None:
     # Each question looks at the time once, and once more when it gets a token.
     times = iter([0.0, 60.0, 17_999.0, 18_000.0, 18_000.0])
-    client = InstanceMetadata(service.url, elapsed=lambda: next(times))
+    client = InstanceMetadata(service.url, timeout=PATIENCE, elapsed=lambda: next(times))
 
     tokens = []
     for _ in range(4):
@@ -42,7 +45,7 @@ def test_one_token_serves_many_questions_until_it_is_old(service: MetadataServic
 
 
 def test_a_forgotten_token_is_renewed_once(service: MetadataService) -> None:
-    client = InstanceMetadata(service.url)
+    client = InstanceMetadata(service.url, timeout=PATIENCE)
     client.get("instance-id")
     service.hand_out("the host was stopped and started")
 
@@ -54,11 +57,11 @@ def test_a_forgotten_token_is_renewed_once(service: MetadataService) -> None:
 
 
 def test_an_item_that_does_not_exist_is_none(service: MetadataService) -> None:
-    assert InstanceMetadata(service.url).get("spot/instance-action") is None
+    assert InstanceMetadata(service.url, timeout=PATIENCE).get("spot/instance-action") is None
 
 
 def test_a_busy_service_is_asked_twice_and_no_more(service: MetadataService) -> None:
-    client = InstanceMetadata(service.url)
+    client = InstanceMetadata(service.url, timeout=PATIENCE)
     service.statuses["instance-id"] = [503]
     assert client.get("instance-id") == "i-0123"
 
@@ -73,11 +76,11 @@ def test_a_service_that_is_switched_off_says_so(service: MetadataService) -> Non
     service.statuses["token"] = [403]
 
     with pytest.raises(MetadataError, match="instance-id: HTTP 403"):
-        InstanceMetadata(service.url).get("instance-id")
+        InstanceMetadata(service.url, timeout=PATIENCE).get("instance-id")
 
 
 def test_silence_ends_after_the_timeout_and_is_not_asked_again(service: MetadataService) -> None:
-    client = InstanceMetadata(service.url, timeout=20)
+    client = InstanceMetadata(service.url, timeout=PATIENCE)
     client.get("instance-id")
     service.silent.add("instance-type")
     client._timeout = 0.1
@@ -91,8 +94,8 @@ def test_silence_ends_after_the_timeout_and_is_not_asked_again(service: Metadata
 def test_an_answer_that_is_no_text_or_too_large_is_refused(service: MetadataService) -> None:
     service.items["instance-id"] = "x" * (64 * 1024 + 1)
     with pytest.raises(MetadataError, match="larger than 64 KiB"):
-        InstanceMetadata(service.url).get("instance-id")
+        InstanceMetadata(service.url, timeout=PATIENCE).get("instance-id")
 
     service.items["instance-id"] = "\udcff"
     with pytest.raises(MetadataError, match="can't decode"):
-        InstanceMetadata(service.url).get("instance-id")
+        InstanceMetadata(service.url, timeout=PATIENCE).get("instance-id")
