@@ -12,7 +12,8 @@ from cli import block_engine
 from cli.answers import CONSOLE, print_json, refuse
 from cli.figures import today
 from environments import loader
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from fleet.blocks.offering import Offering, Search
 from fleet.prices.wording import amount
 

@@ -6,7 +6,7 @@ from aws_cdk import aws_cloudwatch as cw
 
 from dashboards.by_job import search
 from dashboards.widgets import MINUTE, Row, Shape, graph, row, series, target
-from environments.model import InferenceFleet
+from environments.fleets import InferenceFleet
 from fleet import auto_scaling, metrics, operations_metrics
 from fleet.load_balancer import EndpointNames
 from fleet.metrics import MetricSpec, Unit

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from aws_cdk import aws_cloudwatch as cw
 
 from dashboards.widgets import MINUTE, Row, graph, row, text
+from environments.fleets import InferenceFleet
 from environments.hosted_rules import price_difference_text
-from environments.model import InferenceFleet
 from fleet import naming
 from fleet.alarms import AlarmSpec, Spec
 from fleet.hosting import variants

@@ -6,7 +6,8 @@ from dashboards import compilation, cores, hosted, machinery, money
 from dashboards.by_job import per_job
 from dashboards.endpoint_load import load_row
 from dashboards.widgets import Row, balancer_series, graph, node_states, row, series, text
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import load_balancer, metrics
 from fleet.alarms import AlarmSpec, Spec
 from fleet.alarms.scaling import seen_by

@@ -2,7 +2,8 @@
 
 from dashboards.widgets import Row, graph, row, series
 from environments.fleet_specs import fleet_spec
-from environments.model import Environment, Fleet
+from environments.fleets import Fleet
+from environments.model import Environment
 from fleet import metrics
 from fleet.capacity.interfaces import uses_efa
 from fleet.instances import instance_type

@@ -7,7 +7,8 @@ from aws_cdk import aws_cloudwatch as cw
 from dashboards import compilation, cores, money, network
 from dashboards.by_job import work_rows
 from dashboards.widgets import Row, graph, node_states, row, series, text, watched
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from fleet import metrics
 from fleet.alarms import AlarmSpec, Spec
 from fleet.metrics import MetricSpec, Unit

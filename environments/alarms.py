@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from environments.fleet_specs import fleet_spec
-from environments.model import Environment, Fleet, InferenceFleet
+from environments.fleets import Fleet, InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.alarms import (
     AlarmSettings,

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet.capacity.rules.software import stated_sdk
 from fleet.diagnostics import Diagnostic, refuse, warn
 from fleet.serving.buckets import BucketError, Buckets

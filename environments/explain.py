@@ -8,20 +8,20 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from environments import budgets, endpoints, maintenance, markets, model, monitoring, paging, rollouts
+from environments import budgets, endpoints, fleets, maintenance, markets, model, monitoring, network, paging, rollouts
 from fleet.diagnostics import Diagnostic, refuse
 from fleet.fleet_spec import MarketKind, Purpose
 
 # The last named part of a pydantic location, which for a union is the member's tag, against the model found there.
 _MODELS: Final[dict[str, type[BaseModel]]] = {
-    "network": model.Network,
-    "training": model.TrainingFleet,
-    "inference": model.InferenceFleet,
+    "network": network.Network,
+    "training": fleets.TrainingFleet,
+    "inference": fleets.InferenceFleet,
     "on-demand": markets.OnDemand,
     "spot": markets.Spot,
     "reservation": markets.Reservation,
     "capacity-block": markets.CapacityBlock,
-    "alarms": model.FleetAlarms,
+    "alarms": fleets.FleetAlarms,
     "endpoint": endpoints.Endpoint,
     "artifact": endpoints.CompiledModel,
     "sagemaker": endpoints.SageMaker,
@@ -33,8 +33,8 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "monitoring": monitoring.Monitoring,
     "budgets": budgets.Budgets,
     "prometheus": monitoring.Prometheus,
-    "gate": model.Gate,
-    "pool": model.Pool,
+    "gate": fleets.Gate,
+    "pool": fleets.Pool,
     "maintenance": maintenance.Window,
 }
 

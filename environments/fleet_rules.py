@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from environments.endpoint_rules import is_pinned, pins_its_image, serves_what_was_compiled
-from environments.model import Environment, Fleet, InferenceFleet, TrainingFleet
+from environments.fleets import Fleet, InferenceFleet, TrainingFleet
+from environments.model import Environment
 from environments.scaling import diagnose_scaling
 from fleet import naming
 from fleet.diagnostics import Diagnostic, refuse, warn

@@ -1,7 +1,8 @@
 """From a fleet of an environment file to the plain values that ``fleet.capacity`` compiles."""
 
+from environments.fleets import Fleet, InferenceFleet, TrainingFleet
 from environments.markets import CapacityBlock, Reservation, end_of
-from environments.model import Environment, Fleet, InferenceFleet, TrainingFleet
+from environments.model import Environment
 from fleet.fleet_spec import EfaLayout, Engine, FleetSpec, Framework, MarketKind, Purpose, Reserved, Software
 from fleet.instances import Price, PriceKind
 

@@ -5,8 +5,9 @@ from typing import Final
 
 from environments.alarms import environment_alarms, machinery_alarms
 from environments.fleet_specs import fleet_spec, negotiated_price
+from environments.fleets import Fleet, InferenceFleet
 from environments.markets import CapacityBlock, Reservation
-from environments.model import Environment, Fleet, InferenceFleet
+from environments.model import Environment
 from fleet.alarms import AlarmSpec, MathRef
 from fleet.capacity.interfaces import uses_efa
 from fleet.fleet_spec import Purpose

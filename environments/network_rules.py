@@ -6,7 +6,8 @@ from ipaddress import IPv4Network
 from typing import Final
 
 from environments.fleet_specs import fleet_spec
-from environments.model import Environment, InferenceFleet, TrainingFleet
+from environments.fleets import InferenceFleet, TrainingFleet
+from environments.model import Environment
 from environments.subnets import BALANCER_ADDRESSES, node_addresses
 from fleet.capacity import FleetRefusedError, LaunchPlan, compile_fleet
 from fleet.capacity.zones import zone_id_prefix

@@ -10,9 +10,10 @@ from environments.budget_rules import diagnose_budgets
 from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.fleet_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
+from environments.fleets import InferenceFleet, TrainingFleet
 from environments.hosted_rules import belongs_to_sagemaker, diagnose_hosted
 from environments.maintenance_rules import diagnose_maintenance
-from environments.model import Environment, InferenceFleet, TrainingFleet
+from environments.model import Environment
 from environments.network_rules import diagnose_network
 from environments.paging_rules import diagnose_paging
 from fleet.capacity import diagnose_fleet, quotas_needed

@@ -4,7 +4,8 @@ from aws_cdk import Stack
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs.agent_delivery import AgentCode

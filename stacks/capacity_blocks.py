@@ -11,7 +11,8 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.alarms.functions import CAPACITY_BLOCKS
 from stacks.capacity import CapacityStack

@@ -10,8 +10,9 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.fleet_specs import negotiated_price
+from environments.fleets import Fleet, TrainingFleet
 from environments.markets import CapacityBlock, Reservation, Spot, end_of
-from environments.model import Environment, Fleet, TrainingFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.alarms.functions import CAPACITY_WATCH
 from stacks.capacity import CapacityStack

@@ -12,7 +12,8 @@ from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.hosting.variants import STABLE
 from stacks.constructs.hosted_model import declared_parameter, variant

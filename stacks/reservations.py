@@ -10,8 +10,9 @@ from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from environments.fleets import TrainingFleet
 from environments.markets import end_of
-from environments.model import Environment, TrainingFleet
+from environments.model import Environment
 from fleet import naming
 from stacks.capacity import CapacityStack
 from stacks.constructs.fleet_capacity import FleetCapacity

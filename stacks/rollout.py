@@ -19,7 +19,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.alarms.functions import ROLLOUT
 from fleet.load_balancer import EndpointNames

@@ -7,8 +7,9 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
+from environments.fleets import TrainingFleet, pool_settings
 from environments.markets import Reservation
-from environments.model import Environment, TrainingFleet, pool_settings
+from environments.model import Environment
 from fleet import naming
 from stacks.capacity import CapacityStack
 from stacks.compile_cache import CompileCacheStack

@@ -10,7 +10,8 @@ from cli.answers import refuse
 from cli.cache import compiled
 from cli.jobs import job_file
 from environments.fleet_specs import fleet_spec
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from fleet.capacity.rules.software import stated_sdk
 from fleet.compile_cache.artifact import Artifact, ArtifactError, named
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cli.doctor.visit import Entry, Visit
-from environments.model import InferenceFleet
+from environments.fleets import InferenceFleet
 from fleet.diagnostics import Diagnostic
 from fleet.preflight.cost_tags import NEEDED, diagnose_cost_tags
 from fleet.preflight.endpoints import CertificateSeen, SecretSeen, diagnose_certificate, diagnose_secret

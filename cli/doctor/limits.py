@@ -5,7 +5,7 @@ from typing import Final
 
 from cli.doctor.account import Account
 from cli.doctor.visit import Entry, Visit
-from environments.model import TrainingFleet
+from environments.fleets import TrainingFleet
 from fleet.capacity import quotas_needed
 from fleet.diagnostics import Diagnostic
 from fleet.preflight.addresses import NodesToCome, addresses_needed, diagnose_addresses

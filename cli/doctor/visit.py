@@ -7,7 +7,8 @@ from datetime import datetime
 from cli.doctor import deployment, inventory, network
 from cli.doctor.account import Account
 from environments.fleet_specs import fleet_spec
-from environments.model import Environment, Fleet
+from environments.fleets import Fleet
+from environments.model import Environment
 from fleet.capacity import LaunchPlan, compile_fleet
 from fleet.fleet_spec import FleetSpec
 from fleet.preflight.quotas import InstanceSeen

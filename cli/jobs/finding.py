@@ -12,7 +12,8 @@ from cli.jobs.found import Found
 from cli.jobs.looking import NotDeployedError, place_of
 from cli.jobs.pool_jobs import found_on_pools
 from cli.jobs.sending import named
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from fleet.jobs.job import Job
 from fleet.jobs.progress import ACTIVE, ENDED, Attempt, NodeRun
 from fleet.jobs.submission import JOB_TAG, OWNER_TAG, TOKENS_WANTED

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from environments.model import TrainingFleet
+from environments.fleets import TrainingFleet
 from fleet.jobs.job import Job
 from fleet.jobs.progress import ENDED
 from fleet.pool.job import PoolJob

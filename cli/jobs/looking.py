@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from cli.account import Account, AwsError
+from environments.fleets import TrainingFleet
 from environments.markets import CapacityBlock
-from environments.model import Environment, TrainingFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.blocks.life import Block
 from fleet.jobs.submission import Place

@@ -4,7 +4,8 @@ from cli.account import Account
 from cli.jobs import pools
 from cli.jobs.found import Found
 from cli.jobs.looking import NotDeployedError
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from fleet.jobs.job import Job
 from fleet.pool.job import PoolJob
 

@@ -11,7 +11,8 @@ from pydantic import TypeAdapter
 
 from cli.account import Account, AwsError
 from cli.jobs.looking import NotDeployedError, parameter_of
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.jobs.progress import Attempt, NodeRun
 from fleet.pool.body import packed, unpacked

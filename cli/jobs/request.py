@@ -16,7 +16,8 @@ from cli.named import environment_of
 from cli.prices.reading import newest
 from environments import loader
 from environments.fleet_specs import fleet_spec
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet.blocks.life import Block
 from fleet.compile_cache.artifact import Artifact
 from fleet.diagnostics import Diagnostic, refuse, warn

@@ -16,7 +16,8 @@ from cli.jobs.answers import Wanted
 from cli.jobs.finding import describe, find, nodes_of
 from cli.jobs.found import Found
 from cli.named import Name, answering
-from environments.model import Environment, pool_settings
+from environments.fleets import pool_settings
+from environments.model import Environment
 from fleet.jobs.progress import ENDED
 
 # Where the node agent and the containers look for marker files: docs/checkpoints.md.

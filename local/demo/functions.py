@@ -7,8 +7,9 @@ its capacity from the first minute to the last: nothing is missing, and nothing 
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from environments.fleets import Fleet
 from environments.markets import CapacityBlock, Reservation
-from environments.model import Environment, Fleet
+from environments.model import Environment
 from fleet import metrics, operations_metrics
 from fleet.operations_metrics import CAPACITY_BLOCK_PROBLEMS, CAPACITY_WATCH_PROBLEMS, LEDGER_PROBLEMS
 

@@ -4,7 +4,8 @@ import hashlib
 from itertools import cycle, islice
 from pathlib import Path
 
-from environments.model import Environment, Fleet, TrainingFleet
+from environments.fleets import Fleet, TrainingFleet
+from environments.model import Environment
 from fleet.instances import instance_type
 from local.simulation.machine import JobRegistration
 from local.simulation.node_spec import NodeSpec

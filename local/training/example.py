@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import yaml
 
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from local.endpoint import client
 from local.sandbox.machine import PROJECT
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.instances import instance_type
 from local.control import EmulatorControl

@@ -16,7 +16,8 @@ from rich.console import Console
 
 from environments import loader
 from environments.fleet_specs import fleet_spec
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.prices import price_of
 from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools

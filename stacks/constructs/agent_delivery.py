@@ -13,8 +13,9 @@ from aws_cdk import aws_s3_assets as s3_assets
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
+from environments.fleets import Fleet, TrainingFleet, pool_settings
 from environments.markets import Spot
-from environments.model import Environment, Fleet, TrainingFleet, pool_settings
+from environments.model import Environment
 from environments.monitoring import Monitoring
 from fleet import naming
 from fleet.capacity import InterfaceType, LaunchPlan

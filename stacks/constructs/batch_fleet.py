@@ -6,7 +6,7 @@ from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from environments.model import TrainingFleet
+from environments.fleets import TrainingFleet
 from fleet import naming
 from fleet.naming import PROJECT
 from stacks.constructs.fleet_capacity import FleetCapacity, node_image

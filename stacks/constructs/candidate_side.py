@@ -12,7 +12,8 @@ from aws_cdk import Acknowledgment, Validations
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from constructs import Construct
 
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.capacity import LaunchPlan
 from fleet.load_balancer import EndpointNames

@@ -6,7 +6,8 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet.load_balancer import EndpointNames
 from stacks.constructs.removal import removal_policy
 

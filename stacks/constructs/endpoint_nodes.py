@@ -8,7 +8,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import auto_scaling
 from fleet.instances import instance_type
 from stacks.constructs.efa_launch_template import EfaLaunchTemplate

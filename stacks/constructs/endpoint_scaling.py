@@ -11,7 +11,8 @@ from aws_cdk import aws_cloudwatch as cw
 from constructs import Construct
 
 from dashboards.alarms import watched
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.load_balancer import EndpointNames
 from fleet.serving.scaling import Scaling

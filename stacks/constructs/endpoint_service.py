@@ -8,7 +8,7 @@ from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from constructs import Construct, IDependable
 
-from environments.model import InferenceFleet
+from environments.fleets import InferenceFleet
 from stacks.constructs.endpoint_nodes import EndpointNodes
 from stacks.constructs.endpoint_task import EndpointTask
 

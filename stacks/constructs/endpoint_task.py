@@ -9,7 +9,8 @@ from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.instances import InstanceType, instance_type

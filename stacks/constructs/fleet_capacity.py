@@ -9,7 +9,8 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.fleet_specs import fleet_spec
-from environments.model import Environment, Fleet
+from environments.fleets import Fleet
+from environments.model import Environment
 from fleet import naming
 from fleet.capacity import LaunchPlan, compile_fleet, ladder
 from fleet.fleet_spec import Engine

@@ -11,8 +11,9 @@ from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
+from environments.fleets import InferenceFleet
 from environments.hosted_rules import PORT, price_difference_text
-from environments.model import Environment, InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.hosting.sizes import hosted_type
 from stacks.constructs.hosted_role import HostedRole

@@ -5,7 +5,8 @@ from typing import Any, Final
 from aws_cdk import Acknowledgment, ArnFormat, Stack, Validations
 from aws_cdk import aws_iam as iam
 
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.hosting.variants import CANDIDATE, STABLE
 from stacks.constructs.hosted_model import HostedModel, declared_parameter

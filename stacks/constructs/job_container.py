@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from environments.model import TrainingFleet
+from environments.fleets import TrainingFleet
 from fleet.capacity import LaunchPlan
 from fleet.capacity.interfaces import EFA_VARIABLES
 from fleet.pool.outcome import RESUME_EXIT_CODE

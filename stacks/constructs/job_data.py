@@ -4,7 +4,7 @@ from aws_cdk import Acknowledgment, Stack, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk.region_info import RegionInfo
 
-from environments.model import TrainingFleet
+from environments.fleets import TrainingFleet
 
 _READ = ("s3:GetObject",)
 # docs/checkpoints.md: what was saved is deleted by its retention, and uploads that were cut off are given up.

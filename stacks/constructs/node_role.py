@@ -8,7 +8,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.model import Environment, Fleet, TrainingFleet
+from environments.fleets import Fleet, TrainingFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.metrics import NAMESPACE
 from stacks.constructs.container_image import allow_pull

@@ -8,8 +8,9 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
+from environments.fleets import TrainingFleet, pool_settings
 from environments.markets import Spot
-from environments.model import Environment, TrainingFleet, pool_settings
+from environments.model import Environment
 from fleet import naming
 from stacks.constructs.fleet_capacity import FleetCapacity
 

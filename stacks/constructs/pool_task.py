@@ -8,7 +8,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from environments.model import Environment, TrainingFleet
+from environments.fleets import TrainingFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.capacity import LaunchPlan
 from fleet.compile_cache.graph import LOCAL_FOLDER

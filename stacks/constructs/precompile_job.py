@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from environments.model import TrainingFleet
+from environments.fleets import TrainingFleet
 from fleet.capacity import LaunchPlan
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs import cache_mount

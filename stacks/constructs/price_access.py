@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
-from environments.model import Environment, Fleet
+from environments.fleets import Fleet
+from environments.model import Environment
 from fleet import naming
 from fleet.fleet_spec import MarketKind
 from fleet.prices import kind_for

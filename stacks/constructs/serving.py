@@ -10,7 +10,8 @@ from aws_cdk import Acknowledgment, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk.region_info import RegionInfo
 
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.capacity.rules.software import stated_sdk
 from fleet.compile_cache.artifact import Artifact

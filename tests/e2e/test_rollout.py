@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from environments import loader
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import naming
 from fleet.rollout.place import RolloutPlace
 from local.deployment import ENVIRONMENT, missing_tools

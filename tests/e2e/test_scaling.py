@@ -14,7 +14,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from environments import loader
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet import load_balancer, metrics, naming
 from fleet.load_balancer import EndpointNames
 from fleet.rollout.place import RolloutPlace

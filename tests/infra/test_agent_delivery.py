@@ -16,7 +16,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 
 from environments import loader
 from environments.fleet_specs import fleet_spec
-from environments.model import Fleet, Gate
+from environments.fleets import Fleet, Gate
 from fleet.capacity import compile_fleet
 from stacks.agent_archive import archive
 from stacks.agent_archive.archive import AgentArchiveError

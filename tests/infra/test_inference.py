@@ -9,7 +9,7 @@ import pytest
 from agents.workload.compile_cache.flight.single_flight import OnMiss
 from agents.workload.serving import settings
 from agents.workload.serving.shadow import settings as shadow_settings
-from environments.model import InferenceFleet
+from environments.fleets import InferenceFleet
 from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.instances import instance_type

@@ -8,7 +8,8 @@ from typing import Any, Final
 import aws_cdk as cdk
 
 from environments import loader
-from environments.model import Environment, InferenceFleet
+from environments.fleets import InferenceFleet
+from environments.model import Environment
 from fleet.load_balancer import EndpointNames
 from fleet.serving.scaling import Scaling, Targets
 from stacks.platform import Platform

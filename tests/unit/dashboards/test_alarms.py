@@ -11,9 +11,10 @@ from aws_cdk import aws_sns as sns
 from dashboards.alarms import AlarmGroup
 from dashboards.mute_rules import mute
 from environments.alarms import alarm_settings, environment_alarms
+from environments.fleets import TrainingFleet
 from environments.loader import load
 from environments.maintenance import Window
-from environments.model import Environment, TrainingFleet
+from environments.model import Environment
 from fleet.alarms import AlarmSettings, Severity, change_in_progress, fleet_alarms, platform_alarms
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
