@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from fastapi import FastAPI, Response
+from fastapi import APIRouter, FastAPI, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from agents.workload.serving.errors import RuntimeSickError
@@ -21,10 +22,12 @@ from examples.serving.wire import (
     BUCKET_HEADER,
     CompletionRequest,
     EmbeddingRequest,
-    Inputs,
     completion,
     embeddings,
+    misread,
+    models,
     refusal,
+    sequences,
 )
 from fleet.serving.buckets import Buckets, TooLongError
 from fleet.serving.sickness import Step
@@ -62,23 +65,19 @@ class Server:
 def application(server: Server) -> FastAPI:
     """``server`` as an ASGI application; it loads the model in the background, and says so meanwhile."""
     batcher = Batcher(server.buckets, server.health.ran)
-    app = FastAPI(title=server.name, lifespan=lambda _: _running(server, batcher), openapi_url=None)
-
-    @app.get("/healthz/live")
-    def live() -> JSONResponse:
-        return _told(server.health.live())
-
-    # SageMaker's names for the same: GET /ping and POST /invocations.
-    @app.get("/ping")
-    @app.get("/healthz/ready")
-    def ready() -> JSONResponse:
-        return _told(server.health.ready())
+    app = FastAPI(
+        title=server.name,
+        lifespan=lambda _: _running(server, batcher),
+        openapi_url=None,
+        exception_handlers={RequestValidationError: misread},
+    )
+    app.include_router(_what_it_is(server))
 
     @app.post("/invocations", response_model=None)
     @app.post("/v1/completions", response_model=None)
     async def completions(request: CompletionRequest, response: Response) -> JSONResponse | dict[str, Any]:
-        prompts = _sequences(server.model, request.prompt)
-        most = request.max_tokens
+        prompts = sequences(request.prompt, server.model.tokens)
+        most = request.most
         work = partial(server.model.generate, most=most)
         made = await _asked(server, batcher, prompts, work, ("generate", most))
         if isinstance(made, JSONResponse):
@@ -90,27 +89,41 @@ def application(server: Server) -> FastAPI:
 
     @app.post("/v1/embeddings", response_model=None)
     async def embed(request: EmbeddingRequest, response: Response) -> JSONResponse | dict[str, Any]:
-        texts = _sequences(server.model, request.input)
+        texts = sequences(request.input, server.model.tokens)
         made = await _asked(server, batcher, texts, server.model.embed, "embed")
         if isinstance(made, JSONResponse):
             return made
         response.headers[BUCKET_HEADER] = _bucket(server, texts)
         read = sum(map(len, texts))
         batcher.load.tokens += read
-        return embeddings(request.model or server.name, made, read)
+        return embeddings(request.model or server.name, made, read, request.encoding_format)
 
     return app
 
 
+def _what_it_is(server: Server) -> APIRouter:
+    """Routes that ask nothing of the model: health, and its name."""
+    router = APIRouter()
+
+    @router.get("/healthz/live")
+    def live() -> JSONResponse:
+        return _told(server.health.live())
+
+    # SageMaker's names for the same: GET /ping and POST /invocations.
+    @router.get("/ping")
+    @router.get("/healthz/ready")
+    def ready() -> JSONResponse:
+        return _told(server.health.ready())
+
+    @router.get("/v1/models")
+    def listed() -> dict[str, Any]:
+        return models(server.name)
+
+    return router
+
+
 def _told(answer: Answer) -> JSONResponse:
     return JSONResponse(answer.body, answer.status)
-
-
-def _sequences(model: Model, inputs: Inputs) -> list[Sequence[int]]:
-    if isinstance(inputs, str):
-        return [model.tokens(inputs)]
-    texts = [each for each in inputs if isinstance(each, str)]
-    return [model.tokens(each) for each in texts] if texts else [[each for each in inputs if isinstance(each, int)]]
 
 
 def _bucket(server: Server, sequences: list[Sequence[int]]) -> str:

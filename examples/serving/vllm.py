@@ -91,8 +91,8 @@ async def _lengths(front: Front, session: aiohttp.ClientSession, fields: dict[st
     inputs = fields.get("prompt", fields.get("input", ""))
     if isinstance(inputs, list) and all(isinstance(each, int) for each in inputs):
         return [len(inputs)]
-    texts = [inputs] if isinstance(inputs, str) else [each for each in inputs if isinstance(each, str)]
-    return [await _count(front, session, text) for text in texts]
+    several = [inputs] if isinstance(inputs, str) else inputs
+    return [len(each) if isinstance(each, list) else await _count(front, session, each) for each in several]
 
 
 async def _count(front: Front, session: aiohttp.ClientSession, text: str) -> int:

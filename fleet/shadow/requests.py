@@ -1,7 +1,9 @@
 """Which requests are kept, and what of an answer can be compared with another one's."""
 
+import base64
 import hashlib
 import re
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -53,13 +55,20 @@ def answer_in(path: str, body: Mapping[str, Any]) -> Answer | None:
     """What is to be compared of the JSON of an answer; None where it is not one of that path."""
     try:
         if path == EMBEDDINGS:
-            rows = (each["embedding"] for each in _in_order(body["data"]))
-            answer = Answer(vectors=tuple(tuple(map(float, row)) for row in rows))
+            answer = Answer(vectors=tuple(_vector(each["embedding"]) for each in _in_order(body["data"])))
         else:
             answer = Answer(texts=tuple(str(each["text"]) for each in _in_order(body["choices"])))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, struct.error):
         return None
     return answer if answer.texts or answer.vectors else None
+
+
+def _vector(embedding: str | list[float]) -> tuple[float, ...]:
+    """Its numbers; with ``encoding_format: base64``, which OpenAI's own client asks for, they are 32-bit floats."""
+    if not isinstance(embedding, str):
+        return tuple(map(float, embedding))
+    packed = base64.b64decode(embedding, validate=True)
+    return tuple(number for (number,) in struct.iter_unpack("<f", packed))
 
 
 def _in_order(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from examples.serving.standin import StandIn
 from examples.serving.wire import BUCKET_HEADER
 from fleet.serving.buckets import DEFAULT_LENGTHS, Buckets
 from fleet.serving.readiness import Expected
+from fleet.shadow.requests import EMBEDDINGS, Answer, answer_in
 
 BUCKETS = Buckets(DEFAULT_LENGTHS, (1, 4))
 Asking = Callable[[httpx.AsyncClient, Server], Awaitable[Any]]
@@ -200,3 +201,59 @@ def test_the_answers_are_openai_s(tmp_path: Path) -> None:
     assert [choice["text"] for choice in done["choices"]] == ["word word", "word word"]
     assert done["usage"] == {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
     assert [each["embedding"] for each in vectors["data"]] == [[2.0, 1.0], [1.0, 1.0]]
+
+
+def test_several_inputs_may_be_tokens(tmp_path: Path) -> None:
+    answer = ask(
+        server(tmp_path, StandIn()), lambda talking, _: talking.post("/v1/embeddings", json={"input": [[1, 2, 3], [4]]})
+    )
+
+    assert [each["embedding"] for each in answer.json()["data"]] == [[3.0, 1.0], [1.0, 1.0]]
+
+
+def test_embeddings_are_packed_for_the_client_that_asks_for_it(tmp_path: Path) -> None:
+    body = {"input": "a b", "encoding_format": "base64"}
+    answer = ask(server(tmp_path, StandIn()), lambda talking, _: talking.post("/v1/embeddings", json=body))
+
+    # 2.0 and 1.0 as little-endian floats of 32 bits.
+    assert answer.json()["data"][0]["embedding"] == "AAAAQAAAgD8="
+    assert answer_in(EMBEDDINGS, answer.json()) == Answer(vectors=((2.0, 1.0),))
+
+
+def test_a_client_may_leave_the_number_of_tokens_open(tmp_path: Path) -> None:
+    body = {"prompt": "a", "max_tokens": None}
+    answer = ask(server(tmp_path, StandIn()), lambda talking, _: talking.post("/v1/completions", json=body))
+
+    assert answer.json()["usage"]["completion_tokens"] == 16
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"prompt": []}, "prompt: it must be a text, texts, the tokens of one, or of several, and not empty"),
+        ({"prompt": [[]]}, "prompt: it must be a text, texts, the tokens of one, or of several, and not empty"),
+        ({"prompt": ["a", 1]}, "prompt: it must be a text, texts, the tokens of one, or of several, and not empty"),
+        ({"prompt": "a", "stream": True}, "stream: answers are not streamed here; leave it out"),
+        ({"prompt": "a", "max_tokens": 0}, "max_tokens: Input should be greater than or equal to 1"),
+    ],
+)
+def test_what_it_cannot_answer_is_refused_in_a_line(tmp_path: Path, body: dict[str, Any], message: str) -> None:
+    answer = ask(server(tmp_path, StandIn()), lambda talking, _: talking.post("/v1/completions", json=body))
+
+    assert (answer.status_code, answer.json()["error"]["message"]) == (400, message)
+
+
+def test_what_is_no_json_is_refused_in_a_line(tmp_path: Path) -> None:
+    json = {"content-type": "application/json"}
+    answer = ask(
+        server(tmp_path, StandIn()),
+        lambda talking, _: talking.post("/v1/completions", content=b'{"prompt": "a",', headers=json),
+    )
+
+    assert (answer.status_code, answer.json()["error"]["message"]) == (400, "body: JSON decode error")
+
+
+def test_the_model_is_listed(tmp_path: Path) -> None:
+    answer = ask(server(tmp_path, StandIn()), lambda talking, _: talking.get("/v1/models"))
+
+    assert [each["id"] for each in answer.json()["data"]] == ["model"]

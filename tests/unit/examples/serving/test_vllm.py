@@ -87,7 +87,7 @@ def test_every_bucket_runs_once_and_requests_pass_through(tmp_path: Path) -> Non
     assert vllm.asked[-1] == {"prompt": "a b", "temperature": 0.3}
 
 
-@pytest.mark.parametrize("prompt", [[1] * 257, "word " * 257, ["a", "word " * 257]])
+@pytest.mark.parametrize("prompt", [[1] * 257, "word " * 257, ["a", "word " * 257], [[1], [1] * 257]])
 def test_what_is_too_long_never_reaches_it(tmp_path: Path, prompt: object) -> None:
     vllm = Vllm()
 

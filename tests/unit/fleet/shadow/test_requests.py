@@ -60,13 +60,25 @@ def test_what_the_same_version_may_answer_differently_is_not_compared(
 def test_answers_are_read_in_the_order_of_their_index() -> None:
     texts = {"choices": [{"index": 1, "text": "b"}, {"index": 0, "text": "a"}]}
     vectors = {"data": [{"index": 0, "embedding": [1, 2.5]}]}
+    packed = {"data": [{"index": 0, "embedding": "AACAPwAAIEA="}]}
 
     assert answer_in(COMPLETIONS, texts) == Answer(texts=("a", "b"))
-    assert answer_in(EMBEDDINGS, vectors) == Answer(vectors=((1.0, 2.5),))
+    assert answer_in(EMBEDDINGS, vectors) == answer_in(EMBEDDINGS, packed) == Answer(vectors=((1.0, 2.5),))
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"choices": []}, {"choices": [{"text": "a"}]}, {"choices": 3}, [], {"data": ["a"]}]
+    "body",
+    [
+        {},
+        {"choices": []},
+        {"choices": [{"text": "a"}]},
+        {"choices": 3},
+        [],
+        {"data": ["a"]},
+        {"data": [{"index": 0, "embedding": "no base64"}]},
+        # Three bytes are no float.
+        {"data": [{"index": 0, "embedding": "AAAA"}]},
+    ],
 )
 @pytest.mark.parametrize("path", [COMPLETIONS, EMBEDDINGS])
 def test_what_is_no_answer_is_none(path: str, body: Any) -> None:
