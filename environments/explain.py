@@ -8,7 +8,19 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from environments import budgets, endpoints, fleets, maintenance, markets, model, monitoring, network, paging, rollouts
+from environments import (
+    budgets,
+    endpoints,
+    fleets,
+    maintenance,
+    markets,
+    model,
+    monitoring,
+    network,
+    paging,
+    rollouts,
+    scaling,
+)
 from fleet.diagnostics import Diagnostic, refuse
 from fleet.fleet_spec import MarketKind, Purpose
 
@@ -27,6 +39,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "sagemaker": endpoints.SageMaker,
     "rollout": rollouts.Rollout,
     "gates": rollouts.RolloutGates,
+    "warm_pool": scaling.WarmPool,
     "paging": paging.Paging,
     "routes": paging.To,
     **paging.KINDS,
@@ -48,6 +61,7 @@ _FORMS: Final = {
     "resource_group": "a resource group's ARN, such as arn:aws:resource-groups:us-east-2:111122223333:group/trn1",
     "neuron_sdk": 'a Neuron SDK in quotes, such as "2.28"',
     "steps": "percents that rise and end at 100, such as [5, 25, 50, 100]",
+    "state": "stopped: a running node costs what one that serves does, and Neuron nodes cannot hibernate",
     "addresses": "e-mail addresses, such as [oncall@example.com]",
     "cidr": "an IPv4 network without host bits, such as 10.20.0.0/16",
 }

@@ -1,7 +1,7 @@
 """How an endpoint's nodes follow its load, as an environment's file says it: docs/scaling.md."""
 
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -24,6 +24,15 @@ class ScalingTargets(StrictModel):
     core_utilization_percent: Annotated[float, Field(gt=0, le=100)] | None = None
 
 
+class WarmPool(StrictModel):
+    """Nodes beyond those that serve, which have booted once and are stopped: docs/scaling.md says what they save."""
+
+    nodes: Annotated[int, Field(ge=1, le=2000)]
+    state: Literal["stopped"] = "stopped"
+    """The one there is. A running node costs what one that serves costs: raise ``min_nodes`` instead. None of EC2's
+    inf and trn families can hibernate."""
+
+
 class Scaling(StrictModel):
     """Between ``min_nodes`` and the fleet's ``nodes``."""
 
@@ -36,6 +45,9 @@ class Scaling(StrictModel):
     scale_to_zero_after_minutes: Annotated[int, Field(ge=45, le=1440)] | None = None
     """Without a request; only with ``min_nodes: 0``. Longer than a node takes to start, or it would leave before."""
 
+    warm_pool: WarmPool | None = None
+    """Default: none; a node that comes is a new one."""
+
     def plan(self, nodes: int) -> Plan:
         """As the domain has it, for a fleet of ``nodes``."""
         return Plan(
@@ -45,6 +57,7 @@ class Scaling(StrictModel):
             warm_up_minutes=self.warm_up_minutes,
             cooldown_minutes=self.scale_in_cooldown_minutes,
             zero_after_minutes=self.scale_to_zero_after_minutes,
+            kept_stopped=self.warm_pool.nodes if self.warm_pool else 0,
         )
 
 
@@ -59,4 +72,13 @@ def diagnose_scaling(scaling: Scaling, nodes: int, market: MarketKind) -> Iterat
             "",
             "reserved nodes are paid for while they are off, and the reservation would be seen as unused",
             "buy this fleet on demand or as Spot, or remove scaling",
+        )
+    if scaling.warm_pool is not None and market is MarketKind.SPOT:
+        # EC2 Auto Scaling API, PutWarmPool: not for a launch template that requests Spot Instances.
+        yield refuse(
+            "warm-pool-of-spot",
+            "endpoint.scaling.warm_pool",
+            "",
+            "EC2 Auto Scaling keeps no warm pool of Spot nodes",
+            "buy this fleet on demand, or remove warm_pool",
         )

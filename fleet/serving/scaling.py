@@ -30,7 +30,8 @@ class Scaling:
     """One endpoint's. ``most`` are the fleet's nodes; times are minutes.
 
     ``warm_up_minutes``: how long a new node takes until it shares the load; ``cooldown_minutes``: between two nodes
-    that leave; ``zero_after_minutes``: without a request, None for an endpoint that always has a node.
+    that leave; ``zero_after_minutes``: without a request, None for an endpoint that always has a node;
+    ``kept_stopped``: nodes beside those, which have booted once and wait.
     """
 
     least: int
@@ -39,6 +40,7 @@ class Scaling:
     warm_up_minutes: int = 40
     cooldown_minutes: int = 15
     zero_after_minutes: int | None = None
+    kept_stopped: int = 0
 
     @property
     def reaches_zero(self) -> bool:
@@ -71,6 +73,14 @@ def mistakes(scaling: Scaling) -> Iterator[tuple[str, str, str, str]]:
             "scale_to_zero_after_minutes",
             f"min_nodes is {scaling.least}: an endpoint without nodes needs both min_nodes: 0 and how long it waits",
             "write both, or neither",
+        )
+    room = scaling.most - scaling.least
+    if 0 < room < scaling.kept_stopped:
+        yield (
+            "warm-pool-beyond-nodes",
+            "warm_pool.nodes",
+            f"between min_nodes {scaling.least} and nodes {scaling.most} only {room} can ever come",
+            f"use {room} at most, or raise nodes",
         )
 
 

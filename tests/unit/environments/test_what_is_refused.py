@@ -28,6 +28,7 @@ ULTRA = {
 }
 GROUP = "arn:aws:resource-groups:us-east-2:111122223333:group/trn1"
 BLOCK_MARKET = {"kind": "capacity-block", "reservation_id": "cr-11112222", "ends_at": "2026-12-18T11:30:00Z"}
+SCALING: dict[str, Any] = {"min_nodes": 1, "targets": {"core_utilization_percent": 60}}
 DIGEST = f"sha256:{'0' * 64}"
 CERTIFICATE = "arn:aws:acm:us-west-2:111122223333:certificate/11111111-2222-3333-4444-555555555555"
 # The fleet that each table starts from is the only one of its file, so its path is fleets[0].
@@ -216,6 +217,16 @@ SERVING_FLEETS: list[tuple[Changes, Severity, str, str]] = [
     ({"endpoint.scaling": {"min_nodes": 1, "targets": {"core_utilization_percent": 60}},
       "market": {"kind": "reservation", "resource_group": GROUP}},
      ERROR, "scaling-of-a-reservation", "endpoint.scaling"),
+    ({"endpoint.scaling": SCALING | {"warm_pool": {"nodes": 4}}},
+     ERROR, "warm-pool-beyond-nodes", "endpoint.scaling.warm_pool.nodes"),
+    ({"endpoint.scaling": SCALING | {"warm_pool": {"nodes": 0}}},
+     ERROR, "invalid-greater-than-equal", "endpoint.scaling.warm_pool.nodes"),
+    ({"endpoint.scaling": SCALING | {"warm_pool": {"nodes": 1, "state": "running"}}},
+     ERROR, "invalid-literal-error", "endpoint.scaling.warm_pool.state"),
+    ({"endpoint.scaling": SCALING | {"warm_pool": {"node": 1}}},
+     ERROR, "unknown-key", "endpoint.scaling.warm_pool.node"),
+    ({"endpoint.scaling": SCALING | {"warm_pool": {"nodes": 1}}, "market": {"kind": "spot"}},
+     ERROR, "warm-pool-of-spot", "endpoint.scaling.warm_pool"),
 ]  # fmt: skip
 
 ENVIRONMENTS: list[tuple[Changes, Severity, str, str]] = [

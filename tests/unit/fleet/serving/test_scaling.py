@@ -52,6 +52,11 @@ def test_each_target_is_tracked_by_the_average_over_nodes() -> None:
         ({"least": 5}, ["scaling-of-nothing"]),
         ({"least": 0}, ["zero-half-said"]),
         ({"zero_after_minutes": 60}, ["zero-half-said"]),
+        ({"kept_stopped": 3}, []),
+        ({"kept_stopped": 4}, ["warm-pool-beyond-nodes"]),
+        ({"least": 0, "zero_after_minutes": 60, "kept_stopped": 4}, []),
+        # Said once: where nothing scales, no node can come.
+        ({"least": 4, "kept_stopped": 1}, ["scaling-of-nothing"]),
     ],
 )
 def test_what_cannot_work_is_named(changes: dict[str, Any], codes: list[str]) -> None:
