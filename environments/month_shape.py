@@ -78,6 +78,7 @@ def _fleet(environment: Environment, fleet: Fleet, refreshed: Mapping[str, Itera
         logical_cores=known.logical_cores(fleet.lnc),
         has_efa=uses_efa(spec, known),
         reserved_instances=_reserved_instances(fleet),
+        stopped_nodes=_stopped_nodes(fleet),
         block_hours=_block_hours(fleet.market) if isinstance(fleet.market, CapacityBlock) else None,
     )
 
@@ -100,6 +101,10 @@ def _reserved_instances(fleet: Fleet) -> int:
     if not isinstance(fleet.market, Reservation | CapacityBlock):
         return 0
     return fleet.market.instances or fleet.nodes
+
+
+def _stopped_nodes(fleet: Fleet) -> int:
+    return fleet.scaling.kept_stopped if isinstance(fleet, InferenceFleet) and fleet.scaling else 0
 
 
 def _block_hours(block: CapacityBlock) -> float | None:

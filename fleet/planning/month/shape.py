@@ -40,6 +40,8 @@ class FleetShape:
     has_efa: bool
     reserved_instances: int
     """As many are paid for whether they are used or not; 0 where nothing is reserved."""
+    stopped_nodes: int = 0
+    """Beside ``nodes``, in a warm pool: of them EC2 bills the volumes."""
     block_hours: float | None = None
     """Length of its Capacity Block, where the file gives both ends."""
 

@@ -23,12 +23,17 @@ def storage_lines(environment: EnvironmentShape, use: Use) -> list[Line]:
     fetched = FETCHED_GB_OF_A_NODE * environment.nodes
     each = f"{FETCHED_GB_OF_A_NODE.low:g}, {FETCHED_GB_OF_A_NODE.expected:g}, {FETCHED_GB_OF_A_NODE.high:g} GB"
     kept = f"{CACHE_GB.low:g}, {CACHE_GB.expected:g}, {CACHE_GB.high:g} GB, none of it moved to Infrequent Access"
+    stopped = sum(fleet.stopped_nodes for fleet in environment.fleets)
+    beside = f"; {stopped} stopped ones, all month" if stopped else ""
     lines = [
         _line("compile cache, EFS", CACHE_GB, "efs-gb-month", kept),
         _line("compile cache, read", fetched, "efs-read-gb", f"{each} for each of {environment.nodes} nodes"),
         _line("compile cache, written", CACHE_GB, "efs-write-gb", "all of it once"),
         _line(
-            "root volumes", _volumes(environment, use), "ebs-gp3-gb-month", f"{ROOT_VOLUME_GB} GiB while a node runs"
+            "root volumes",
+            _volumes(environment, use),
+            "ebs-gp3-gb-month",
+            f"{ROOT_VOLUME_GB} GiB while a node runs{beside}",
         ),
     ]
     serving = sum(fleet.purpose is Purpose.INFERENCE for fleet in environment.fleets)
@@ -45,6 +50,8 @@ def _volumes(environment: EnvironmentShape, use: Use) -> Spread:
         share = running_hours(fleet, use) * (1 / HOURS)
         # EBS counts a GiB as a GB. A node's volume goes with it.
         volumes += share * (fleet.nodes * ROOT_VOLUME_GB)
+        # EC2 bills nothing for a stopped instance but its volumes.
+        volumes += Spread.certain(fleet.stopped_nodes * ROOT_VOLUME_GB)
     return volumes
 
 

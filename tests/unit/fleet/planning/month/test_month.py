@@ -94,6 +94,16 @@ def test_every_service_by_hand(what: str, usd: float) -> None:
     assert line(ENVIRONMENT, what, ALL_OF_IT).usd.expected == pytest.approx(usd)
 
 
+def test_of_stopped_nodes_the_volumes_are_paid_for_and_nothing_else() -> None:
+    warm = replace(ENVIRONMENT, fleets=(TRAINING, replace(SERVING, stopped_nodes=2)))
+
+    volumes = line(warm, "root volumes")
+    more = month_of(warm).usd() - month_of(ENVIRONMENT).usd()
+    # 512 GB at $0.08, whatever the use.
+    assert (more.low, more.expected, more.high) == pytest.approx((40.96, 40.96, 40.96))
+    assert volumes.because == "256 GiB while a node runs; 2 stopped ones, all month"
+
+
 def test_the_total_is_the_sum_of_the_lines() -> None:
     month = month_of(ENVIRONMENT)
 
