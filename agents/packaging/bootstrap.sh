@@ -166,6 +166,8 @@ judge() {
 previous=$(readlink "$folder/current" 2>/dev/null | sed 's#^versions/##') || true
 if ! works "$new"; then build_version; fi
 check_config "$config"
+# A node that is to wait stopped is all but ready now. It goes on when its group wants it to serve.
+[ -z "${WARM_POOL_PARAMETER:-}" ] || sh "$here/warm-pool.sh" "$WARM_POOL_PARAMETER" "$root/run/neuron-fleet"
 
 wanted=$(state "$version" "$config" "$here/$unit")
 if [ "$(state "$previous" "$config_file" "$unit_file")" = "$wanted" ] &&

@@ -131,10 +131,12 @@ class Machine:
         (self.s3 / "parameter_code").write_text(f"s3://bucket/agent.zip {digest}\n")
         (self.s3 / "parameter_config").write_text(json.dumps(config) + "\n")
 
-    def install(self) -> subprocess.CompletedProcess[str]:
+    def install(self, **further: str) -> subprocess.CompletedProcess[str]:
         """Run the installer as its unit does."""
         parameters = {"CODE_PARAMETER": "/code", "CONFIG_PARAMETER": "/config", "AWS_DEFAULT_REGION": "us-east-2"}
-        return self.run(["sh", str(PACKAGING / "install.sh")], NEURON_FLEET_ROOT=str(self.root), **parameters)
+        return self.run(
+            ["sh", str(PACKAGING / "install.sh")], NEURON_FLEET_ROOT=str(self.root), **parameters, **further
+        )
 
     def run(self, command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command with nothing of this process's environment."""
