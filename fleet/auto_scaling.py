@@ -1,7 +1,8 @@
 """What CloudWatch knows of an Auto Scaling group that collects its metrics: the names that policies and alarms share.
 
 Source: "Amazon CloudWatch metrics for Amazon EC2 Auto Scaling" of its user guide. AWS publishes them itself, once a
-minute and for an empty group too, and bills nothing for them.
+minute and for an empty group too, and bills nothing for them. Those of a warm pool have names of their own, so that no
+stopped node is in these.
 """
 
 from typing import Final

@@ -44,6 +44,8 @@ class Place:
     """Whether its group trains, and is as large as its jobs, or its reservation, want."""
     scales: bool = False
     """Whether its group is as large as the load of its endpoint wants."""
+    has_warm_pool: bool = False
+    """Whether nodes that are stopped, or are made ready for it, lie beside its group."""
     deployed_at: datetime | None = None
     """When this was deployed last: what it wants may have changed then, and the deployment may not be through."""
 

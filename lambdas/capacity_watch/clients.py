@@ -49,6 +49,9 @@ class AutoScalingClient(Protocol):
     def describe_auto_scaling_groups(self, **request: object) -> dict[str, Any]:
         """DescribeAutoScalingGroups."""
 
+    def describe_warm_pool(self, **request: object) -> dict[str, Any]:
+        """DescribeWarmPool."""
+
     def set_desired_capacity(self, **request: object) -> dict[str, Any]:
         """SetDesiredCapacity."""
 

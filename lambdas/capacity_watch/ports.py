@@ -56,6 +56,10 @@ class Groups(Protocol):
         """The fleet's group with its launches."""
         ...
 
+    def waiting(self, place: Place) -> frozenset[str]:
+        """Ids of the instances in the group's warm pool, stopped or on their way there."""
+        ...
+
     def keep(self, place: Place, nodes: int) -> None:
         """Make the group want ``nodes``."""
         ...

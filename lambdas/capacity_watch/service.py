@@ -106,9 +106,11 @@ def _put_in_order(world: World, place: Place, seen: Seen, now: datetime) -> tupl
 
 
 def _see(world: World, place: Place, now: datetime) -> Seen:
+    waiting = world.groups.waiting(place) if place.has_warm_pool else frozenset()
     seen = Seen(
         reservations=world.reservations.of(place) if place.is_reserved else (),
-        nodes=world.nodes.of(place),
+        # One that is being made ready runs, and is no node of the fleet: it has no agent and serves nobody.
+        nodes=tuple(node for node in world.nodes.of(place) if node.instance_id not in waiting),
         batch=world.batches.of(place) if place.compute_environment else None,
         group=world.groups.of(place) if place.auto_scaling_group else None,
     )

@@ -28,6 +28,7 @@ class Account:
     running: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     environments: dict[str, Batch] = field(default_factory=dict)
     scaling: dict[str, ScalingGroup] = field(default_factory=dict)
+    waiting: dict[str, frozenset[str]] = field(default_factory=dict)
     stack: Stack = field(default_factory=lambda: Stack(exists=False))
     tags: dict[str, tuple[str, str]] = field(default_factory=dict)
     broken: dict[str, Exception] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class Account:
             reservations=port(self._reservations, join=self._join, made_in=self._made_in),
             nodes=port(lambda p: self.running.get(p.fleet, ()), fleet_of=self._fleet_of),
             batches=port(lambda p: self.environments.get(p.fleet, batch()), keep=self._keep),
-            groups=port(lambda p: self.scaling[p.fleet]),
+            groups=port(lambda p: self.scaling[p.fleet], waiting=lambda p: self.waiting[p.fleet]),
             stacks=port(self._stack),
             deployments=SimpleNamespace(of=self._changing),
             heartbeats=SimpleNamespace(of=self._heard),

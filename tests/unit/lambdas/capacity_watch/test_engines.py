@@ -141,6 +141,9 @@ def test_a_group_is_read_with_its_launches_from_the_newest_on(stubbed: Stubbed) 
         activity(2, "Successful", "Terminating EC2 instance: i-0"),
         activity(3, "Failed", StatusMessage="We currently do not have sufficient capacity"),
         activity(4, "PreInService"),
+        activity(5, "Failed", "Launching a new EC2 instance into warm pool", StatusMessage="no capacity for the pool"),
+        activity(6, "MidLifecycleAction", "Launching a new EC2 instance into warm pool: i-7"),
+        activity(7, "Successful", "Launching a new EC2 instance from warm pool: i-8"),
     ]
     stub.add_response(
         "describe_scaling_activities", {"Activities": history}, {"AutoScalingGroupName": "chat", "MaxRecords": 100}
@@ -150,7 +153,9 @@ def test_a_group_is_read_with_its_launches_from_the_newest_on(stubbed: Stubbed) 
 
     assert (seen.desired, seen.members) == (4, (Member("i-1", "InService"),))
     cause = "a difference between desired and actual capacity"
+    # What goes wrong on the way into a warm pool keeps no load waiting.
     assert seen.launches == (
+        Activity(BEGAN + timedelta(minutes=7), is_over=True, words=cause),
         Activity(BEGAN + timedelta(minutes=4), is_over=False, words=cause),
         Activity(
             BEGAN + timedelta(minutes=3),
@@ -160,6 +165,20 @@ def test_a_group_is_read_with_its_launches_from_the_newest_on(stubbed: Stubbed) 
         ),
         Activity(BEGAN + timedelta(minutes=1), is_over=True, words=cause),
     )
+
+
+def test_every_node_of_a_warm_pool_is_read(stubbed: Stubbed) -> None:
+    client, stub = stubbed("autoscaling")
+
+    def waiting(*ids: str) -> list[dict[str, Any]]:
+        known = {"AvailabilityZone": "us-east-2a", "LifecycleState": "Warmed:Stopped", "HealthStatus": "Healthy"}
+        return [{"InstanceId": each, "ProtectedFromScaleIn": False, **known} for each in ids]
+
+    asked = {"AutoScalingGroupName": "chat", "MaxRecords": 50}
+    stub.add_response("describe_warm_pool", {"Instances": waiting("i-1", "i-2"), "NextToken": "2"}, asked)
+    stub.add_response("describe_warm_pool", {"Instances": waiting("i-3")}, {**asked, "NextToken": "2"})
+
+    assert ScalingGroups(client).waiting(endpoint()) == {"i-1", "i-2", "i-3"}
 
 
 def test_a_group_that_is_not_there_is_an_error_that_names_it(stubbed: Stubbed) -> None:

@@ -85,6 +85,21 @@ def test_agents_that_could_not_be_asked_for_are_a_problem_and_the_rest_is_said(d
     assert deployed.capacity["pretrain"]["PresentNodes"] == 6
 
 
+def test_a_node_that_is_made_ready_for_the_pool_is_none_of_the_fleets(deploy: Deploy) -> None:
+    of = endpoint(scales=True, has_warm_pool=True)
+    account = Account(
+        # The last one runs for half an hour without an agent.
+        running={"pretrain": nodes(3)}, scaling={"pretrain": group(2, desired=2)},
+        waiting={"pretrain": frozenset({"i-2", "i-9"})}, heard={"pretrain": 2},
+    )  # fmt: skip
+    deployed = deploy(account, of)
+
+    deployed.invoke()
+
+    event = deployed.capacity["pretrain"]
+    assert (event["PresentNodes"], event["SilentNodes"], event["MissingNodes"]) == (2, 0, 0)
+
+
 def test_reservations_that_cannot_be_listed_are_one_problem_and_no_more(deploy: Deploy) -> None:
     deployed = deploy(Account(broken={"see all of prod": TimeoutError("EC2")}), place())
 
