@@ -9,6 +9,8 @@ PROJECT: Final = "neuron-fleet"
 PLATFORM: Final = "platform"
 # At which a pool's node waits, while it is ended, until its job has saved.
 DRAIN_HOOK: Final = "drain"
+# At which a node waits that is to be stopped, or to serve, until it has what it needs.
+PREPARE_HOOK: Final = "prepare"
 # The key of the alarm that no metric has: a person raises it, to see that pages arrive.
 PAGE_TEST: Final = "PageTest"
 
@@ -239,6 +241,11 @@ def declared_model_parameter(environment: str, fleet: str, generation: int) -> s
 def candidate_cluster_name(environment: str, fleet: str) -> str:
     """The ECS cluster that the nodes of a new version join, while it is rolled out."""
     return f"{cluster_name(environment, fleet)}-candidate"
+
+
+def warm_pool_parameter(environment: str, fleet: str) -> str:
+    """Where a node that may wait stopped reads which group it belongs to, and what to have ready."""
+    return parameter_path(environment, "warm-pool", fleet)
 
 
 def scaling_alarm(environment: str, fleet: str, move: str) -> str:

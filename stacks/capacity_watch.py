@@ -125,7 +125,8 @@ class CapacityWatchStack(Stack):
     def _engine(self, fleet: Fleet) -> dict[str, object]:
         if not isinstance(fleet, TrainingFleet):
             scales = {"scales": True} if fleet.scaling else {}
-            return {"auto_scaling_group": self._inference.node_groups[fleet.name], **scales}
+            pool = {"has_warm_pool": True} if fleet.scaling and fleet.scaling.kept_stopped else {}
+            return {"auto_scaling_group": self._inference.node_groups[fleet.name], **scales, **pool}
         if fleet.is_pool:
             group = naming.pool_name(self._environment.name, fleet.name)
             return {"zone": fleet.availability_zone, "auto_scaling_group": group, "is_pool": True}

@@ -17,6 +17,7 @@ from stacks.constructs.endpoint_scaling import EndpointScaling
 from stacks.constructs.endpoint_service import EndpointService
 from stacks.constructs.endpoint_task import EndpointTask
 from stacks.constructs.shadow import shadow_bucket
+from stacks.constructs.warm_pool import WarmPool
 from stacks.network import NetworkStack
 
 _EMPTY: Final = (
@@ -95,3 +96,13 @@ class InferenceStack(Stack):
                     scaling=fleet.scaling,
                     names=self.endpoints[fleet.name],
                 )
+                if fleet.scaling.kept_stopped:
+                    WarmPool(
+                        self,
+                        f"{fleet.name}-warm-pool",
+                        environment=environment,
+                        fleet=fleet,
+                        nodes=fleet.scaling.kept_stopped,
+                        group=nodes.group_name,
+                        role=capacity.fleets[fleet.name].node_role,
+                    )

@@ -13,7 +13,7 @@ from aws_cdk import aws_s3_assets as s3_assets
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.fleets import Fleet, TrainingFleet, pool_settings
+from environments.fleets import Fleet, InferenceFleet, TrainingFleet, pool_settings
 from environments.markets import Spot
 from environments.model import Environment
 from environments.monitoring import Monitoring
@@ -165,18 +165,24 @@ def node_user_data(
     ``cluster``: the ECS cluster that it joins, where that is not the fleet's own.
     """
     shell = ec2.UserData.for_linux()
+    # Only the nodes of the fleet's own cluster: those of a rollout's candidate have a group of their own.
+    waits = cluster is None and isinstance(fleet, InferenceFleet) and bool(fleet.scaling and fleet.scaling.kept_stopped)
     if not isinstance(fleet, TrainingFleet) or fleet.is_pool:
         # First, so that a node serves even if the agent cannot be installed: silence has its own alarm.
         joins = cluster or naming.cluster_name(environment.name, fleet.name)
-        shell.add_commands(*(f"echo {line} >> /etc/ecs/ecs.config" for line in _ecs_settings(joins, fleet)))
-    shell.add_commands(*_installer(environment, fleet, plan))
+        shell.add_commands(*(f"echo {line} >> /etc/ecs/ecs.config" for line in _ecs_settings(joins, fleet, waits)))
+    shell.add_commands(*_installer(environment, fleet, plan, waits))
     data = ec2.MultipartUserData()
     data.add_user_data_part(shell, ec2.MultipartBody.SHELL_SCRIPT, True)
     return data
 
 
-def _ecs_settings(cluster: str, fleet: Fleet) -> list[str]:
+def _ecs_settings(cluster: str, fleet: Fleet, waits: bool) -> list[str]:
     settings = [f"ECS_CLUSTER={cluster}"]
+    if waits:
+        # It registers when the group wants the node to serve, and not before (ECS developer guide, "Configuring
+        # pre-initialized instances"; agent 1.59.0 and later).
+        settings.append("ECS_WARM_POOLS_CHECK=true")
     if isinstance(fleet, TrainingFleet):
         # Between SIGTERM and SIGKILL a job saves its checkpoint; the ECS agent's own 30 s are too short for that.
         settings.append(f"ECS_CONTAINER_STOP_TIMEOUT={pool_settings(fleet).drain_minutes}m")
@@ -186,7 +192,7 @@ def _ecs_settings(cluster: str, fleet: Fleet) -> list[str]:
     return settings
 
 
-def _installer(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> list[str]:
+def _installer(environment: Environment, fleet: Fleet, plan: LaunchPlan, waits: bool) -> list[str]:
     """Leave the installer on the node and start it, without waiting for it.
 
     The ECS agent starts when user data has ended (amazon-ecs-init pull request 175), so nothing here takes long.
@@ -197,6 +203,7 @@ def _installer(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> list
         "AWS_DEFAULT_REGION": environment.region,
         "CODE_PARAMETER": _code_parameter(environment),
         "CONFIG_PARAMETER": _agent_parameter(environment, fleet, plan),
+        **({"WARM_POOL_PARAMETER": naming.warm_pool_parameter(environment.name, fleet.name)} if waits else {}),
     }
     unit = "neuron-fleet-install.service"
     return [

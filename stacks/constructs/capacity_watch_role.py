@@ -39,6 +39,8 @@ def allow_watch(
         reading += ["batch:DescribeComputeEnvironments", "batch:ListJobs"]
     if environment.inference_fleets or environment.pool_fleets:
         reading += ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
+    if any(fleet.scaling and fleet.scaling.kept_stopped for fleet in environment.inference_fleets):
+        reading.append("autoscaling:DescribeWarmPool")
     if compute_environments:
         allow(role, "batch:UpdateComputeEnvironment", on=compute_environments)
     _allow_pools(role, environment)

@@ -46,8 +46,9 @@ class NodeRole(Construct):
             description=f"Nodes of {fleet.name}",
         )
         self.profile = iam.InstanceProfile(self, "Profile", role=self.role)
-        # Training refers to it: as an export, it would keep the fleet in the file for ever.
+        # Training refers to the one and a warm pool to the other: exports would keep the fleet in the file for ever.
         CrossStackReferences.of(self.profile).produce(ReferenceStrength.WEAK)
+        CrossStackReferences.of(self.role).produce(ReferenceStrength.WEAK)
         self._allow_reporting(environment, parameters)
         allow_price(self.role, environment, fleet, types)
         self._allow_session_manager()

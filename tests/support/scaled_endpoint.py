@@ -18,6 +18,8 @@ from tests.support.templates import StackTemplate, cdk_context
 TARGETS: Final = {"requests_in_flight_per_core": 4, "queue_seconds": 0.5, "core_utilization_percent": 60}
 TO_ONE: Final[dict[str, Any]] = {"min_nodes": 1, "targets": TARGETS}
 TO_ZERO: Final[dict[str, Any]] = {"min_nodes": 0, "targets": TARGETS, "scale_to_zero_after_minutes": 60}
+WARM: Final[dict[str, Any]] = TO_ONE | {"warm_pool": {"nodes": 2, "state": "stopped"}}
+_SETTINGS: Final[dict[str, dict[str, Any]]] = {"one": TO_ONE, "zero": TO_ZERO, "warm": WARM}
 NAMES: Final = EndpointNames("app/chat/1", "targetgroup/chat/2", "chat-nodes")
 
 
@@ -41,14 +43,14 @@ def endpoint_fleet(environment: Environment) -> InferenceFleet:
 
 
 @cache
-def _stage(zero: bool) -> tuple[Platform, dict[str, StackTemplate]]:
+def _stage(settings: str) -> tuple[Platform, dict[str, StackTemplate]]:
     app = cdk.App(
         context=cdk_context(),
         outdir=tempfile.mkdtemp(prefix="cdk-"),
         stack_traces=False,
         builtin_cloud_formation_validation=False,
     )
-    stage = Platform(app, "prod", environment=scaled(TO_ZERO if zero else TO_ONE))
+    stage = Platform(app, "prod", environment=scaled(_SETTINGS[settings]))
     return stage, {
         each.hierarchical_id.rpartition("/")[2]: StackTemplate(
             each.stack_name, Path(each.template_full_path), each.template
@@ -57,10 +59,14 @@ def _stage(zero: bool) -> tuple[Platform, dict[str, StackTemplate]]:
     }
 
 
-def stage(*, zero: bool) -> Platform:
-    return _stage(zero)[0]
+def stage(*, zero: bool = False, warm: bool = False) -> Platform:
+    return _stage(_name(zero=zero, warm=warm))[0]
 
 
-def templates(*, zero: bool) -> dict[str, StackTemplate]:
+def templates(*, zero: bool = False, warm: bool = False) -> dict[str, StackTemplate]:
     """By the stack's id."""
-    return _stage(zero)[1]
+    return _stage(_name(zero=zero, warm=warm))[1]
+
+
+def _name(*, zero: bool, warm: bool) -> str:
+    return "warm" if warm else "zero" if zero else "one"
