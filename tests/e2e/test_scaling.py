@@ -31,6 +31,8 @@ SCALING = {
     "targets": {"requests_in_flight_per_core": 4, "queue_seconds": 0.5},
     "warm_up_minutes": 20,
     "scale_to_zero_after_minutes": 60,
+    # It is deployed, and whoever looks at it finds no node in it: the embedded AWS stops none.
+    "warm_pool": {"nodes": 2},
 }
 
 pytestmark = pytest.mark.skipif(
@@ -133,6 +135,8 @@ NOBODY, REFUSED = Load(), Load(refused=7)
 
 
 def test_the_day_of_an_endpoint(endpoint: Endpoint) -> None:
+    pool = client("autoscaling").describe_warm_pool(AutoScalingGroupName=endpoint.names.node_group)
+    assert pool["Instances"] == []
     # As deployed it has no node, and nothing changes that.
     assert endpoint.minutes(10, NOBODY) == 0
     # A refused request wakes it, and others that are refused meanwhile ask for no second node.

@@ -29,16 +29,26 @@ def answer_auto_scaling(nodes: Nodes, activities: ScalingActivities, settle: Cal
     def scaling_activities(request: Mapping[str, Any]) -> Entry:
         settle()
         name = request.get("AutoScalingGroupName")
-        if name is not None and name not in autoscaling._asgs:
-            raise AwsError("ValidationError", f"AutoScalingGroup name not found - AutoScalingGroup '{name}' not found")
+        _exists(name)
         return activities.describe(get_region(), [name] if name else list(autoscaling._asgs), request)
+
+    def warm_pool(request: Mapping[str, Any]) -> Entry:
+        # A stack may have one; nodes that would be stopped are not made, and those that come are new ones.
+        _exists(request["AutoScalingGroupName"])
+        return {"Instances": []}
 
     actions = autoscaling._ACTION_MAP
     for action in ("DescribeAutoScalingGroups", "DescribeAutoScalingInstances"):
         actions[action] = partial(groups, actions[action])
     for action, serve in GroupMembers(nodes).actions().items():
         actions[action] = served("autoscaling", action, serve)
+    actions["DescribeWarmPool"] = served("autoscaling", "DescribeWarmPool", warm_pool)
     actions["DescribeScalingActivities"] = served("autoscaling", "DescribeScalingActivities", scaling_activities)
+
+
+def _exists(name: str | None) -> None:
+    if name is not None and name not in autoscaling._asgs:
+        raise AwsError("ValidationError", f"AutoScalingGroup name not found - AutoScalingGroup '{name}' not found")
 
 
 def keep_policies(handlers: Mapping[str, dict[str, Any]]) -> None:

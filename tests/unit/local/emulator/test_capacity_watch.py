@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from botocore.exceptions import WaiterError
+from botocore.exceptions import ClientError, WaiterError
 
 from fleet.reserved.assessment import Assessment
 from fleet.reserved.place import Place
@@ -165,6 +165,24 @@ def test_the_words_of_batch_and_of_auto_scaling_are_quoted(
         4,
         "Auto Scaling says: We currently do not have sufficient inf2.48xlarge capacity",
     )
+
+
+def test_a_warm_pool_is_taken_and_has_no_nodes(account: Emulator) -> None:
+    asked: dict[str, Any] = {"MinSize": "0", "MaxSize": "4", "DesiredCapacity": "1"}
+    template = {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": {}}}
+    asked["LaunchTemplate"] = {"LaunchTemplateId": {"Ref": "Template"}, "Version": "1"}
+    group = {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": asked}
+    sizes = {"MinSize": 2, "MaxGroupPreparedCapacity": 2, "PoolState": "Stopped"}
+    pool = {"Type": "AWS::AutoScaling::WarmPool", "Properties": {"AutoScalingGroupName": {"Ref": "Nodes"}, **sizes}}
+    name = deploy(account, "warm", {"Template": template, "Nodes": group, "Pool": pool})["Nodes"]
+
+    ((seen, problems),) = looked(endpoint(auto_scaling_group=name, scales=True, has_warm_pool=True))
+
+    assert problems == ()
+    assert seen is not None
+    assert seen.missing == 0
+    with pytest.raises(ClientError, match="AutoScalingGroup name not found"):
+        account.client("autoscaling").describe_warm_pool(AutoScalingGroupName="nobodys")
 
 
 def test_a_service_that_does_not_answer_leaves_its_fleets_unknown_and_the_others_seen(
