@@ -4,7 +4,6 @@ Without its index an artifact is not there. A graph that comes back is compared 
 it is promoted.
 """
 
-import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,16 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from agents.workload.compile_cache.errors import CacheError, ColdTierError, DamagedError
-from agents.workload.compile_cache.tiers import content, files, promotion
+from agents.workload.compile_cache.errors import CacheError, ColdTierError
+from agents.workload.compile_cache.tiers import files, packing, promotion
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from fleet.compile_cache import index as indices
-from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.index import ArtifactIndexError, Index
-from fleet.compile_cache.manifest import Manifest, ManifestError
 
 
 class Objects(Protocol):
@@ -71,7 +68,7 @@ class ColdTier:
                     continue
                 if self.shared.fetch(graph, f"{place}/graph") is None:
                     raise CacheError(f"{graph}: not in the shared tier, so the artifact would not be whole")
-                _pack(place / "graph", place / "graph.tar")
+                packing.pack(place / "graph", place / "graph.tar")
                 self.objects.upload(place / "graph.tar", key)
                 files.remove_tree(f"{place}/graph")
                 moved += 1
@@ -93,7 +90,7 @@ class ColdTier:
             for graph in missing:
                 self.objects.download(indices.graph_key(artifact, graph), place / "graph.tar")
                 files.make_folder(f"{place}/graph")
-                manifest = _unpack(place / "graph.tar", place / "graph", graph)
+                manifest = packing.unpack(place / "graph.tar", place / "graph", graph)
                 staged = promotion.stage(
                     self.shared,
                     graph,
@@ -113,29 +110,6 @@ class ColdTier:
                 yield Path(place)
         except OSError as error:
             raise CacheError(f"cold tier: {error}") from error
-
-
-def _pack(folder: Path, target: Path) -> None:
-    with tarfile.open(target, "w") as archive:
-        for path in sorted(folder.iterdir()):
-            archive.add(path, path.name)
-
-
-def _unpack(source: Path, folder: Path, graph: Graph) -> Manifest:
-    """The graph's files in the empty ``folder``, all of them as their manifest says."""
-    try:
-        with tarfile.open(source) as archive:
-            for member in archive:
-                if not member.isfile() or not (manifests.is_file_name(member.name) or member.name == manifests.NAME):
-                    raise DamagedError(f"{graph}: {member.name!r} in its archive is not a file of a graph")
-                archive.extract(member, folder, filter="data")
-        manifest = manifests.decode(files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
-        found = {record.name: content.measure(f"{folder}/{record.name}") for record in manifest.files}
-    except (tarfile.TarError, ManifestError, FileNotFoundError) as error:
-        raise DamagedError(f"{graph}: its archive is damaged: {error}") from error
-    if manifest.graph != graph or found != {record.name: (record.size, record.digest) for record in manifest.files}:
-        raise DamagedError(f"{graph}: its archive holds something else than was promoted")
-    return manifest
 
 
 def _index(path: Path, artifact: Artifact) -> tuple[Graph, ...]:
