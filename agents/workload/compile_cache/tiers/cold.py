@@ -1,7 +1,8 @@
 """The cold tier: a model's graphs in S3, one tar file each and an index that is written last.
 
-Without its index an artifact is not there. A graph that comes back is compared with its manifest, byte by byte, before
-it is promoted.
+Without its index an artifact is not there. Where one of its graphs lies is also told by the graph's own name
+(``fleet.compile_cache.whereabouts``). What comes back is compared with its manifest, byte by byte, before it is
+promoted.
 """
 
 import tempfile
@@ -16,6 +17,7 @@ from agents.workload.compile_cache.tiers import files, packing, promotion
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from fleet.compile_cache import index as indices
+from fleet.compile_cache import whereabouts
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.index import ArtifactIndexError, Index
@@ -64,14 +66,12 @@ class ColdTier:
         with self._workshop() as place:
             for graph in graphs:
                 key = indices.graph_key(artifact, graph)
-                if self.objects.has(key):
-                    continue
-                if self.shared.fetch(graph, f"{place}/graph") is None:
-                    raise CacheError(f"{graph}: not in the shared tier, so the artifact would not be whole")
-                packing.pack(place / "graph", place / "graph.tar")
-                self.objects.upload(place / "graph.tar", key)
-                files.remove_tree(f"{place}/graph")
-                moved += 1
+                if not self.objects.has(key):
+                    self._upload(graph, key, place)
+                    moved += 1
+                # Only now, and again where it is there: it may name an artifact that is gone.
+                (place / "whereabouts").write_bytes(whereabouts.encode(graph, key))
+                self.objects.upload(place / "whereabouts", whereabouts.key(graph))
             (place / indices.NAME).write_bytes(Index(artifact, tuple(graphs)).encode())
             self.objects.upload(place / indices.NAME, indices.key(artifact))
         return ColdReport(artifact.prefix, moved, len(graphs) - moved)
@@ -102,6 +102,13 @@ class ColdTier:
                 promotion.publish(self.shared, staged)
                 files.remove_tree(f"{place}/graph")
         return ColdReport(artifact.prefix, len(missing), len(graphs) - len(missing))
+
+    def _upload(self, graph: Graph, key: str, place: Path) -> None:
+        if self.shared.fetch(graph, f"{place}/graph") is None:
+            raise CacheError(f"{graph}: not in the shared tier, so the artifact would not be whole")
+        packing.pack(place / "graph", place / "graph.tar")
+        self.objects.upload(place / "graph.tar", key)
+        files.remove_tree(f"{place}/graph")
 
     @contextmanager
     def _workshop(self) -> Iterator[Path]:

@@ -14,6 +14,7 @@ from agents.workload.compile_cache.tiers import promotion
 from agents.workload.compile_cache.tiers.cold import ColdReport, ColdTier
 from agents.workload.compile_cache.tiers.local import OWN, LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
+from fleet.compile_cache import whereabouts
 from fleet.compile_cache.artifact import Artifact
 from tests.support.cold_bucket import Bucket
 from tests.support.compiled_graphs import graph, is_whole, write
@@ -72,8 +73,33 @@ def test_the_index_is_written_last_and_graphs_once(place: Place) -> None:
     assert place.archive() == ColdReport(LLAMA.prefix, moved=0, present=3)
 
     index = f"{LLAMA.prefix}/index.json"
-    assert place.bucket.uploads == [*(place.key(number) for number in range(3)), index, index]
+    told = [whereabouts.key(graph(number)) for number in range(3)]
+    first = [key for number in range(3) for key in (place.key(number), told[number])]
+    assert place.bucket.uploads == [*first, index, *told, index]
     assert json.loads(place.bucket.objects[index])["artifact"]["model_version"] == "r1"
+
+
+def test_a_graph_is_found_by_its_name_in_the_artifact_that_was_archived_last(place: Place) -> None:
+    place.archive()
+    other = Artifact("bert", "7", "2.20.0", (128,))
+    place.cold.archive(other, [graph(1)])
+
+    told = {number: place.bucket.objects[whereabouts.key(graph(number))] for number in range(3)}
+    assert whereabouts.decode(told[0], graph(0)) == place.key(0)
+    assert whereabouts.decode(told[1], graph(1)) == f"{other.prefix}/{graph(1)}.tar"
+
+    # One that was purged since does not leave a way to nowhere for ever.
+    place.archive()
+    assert whereabouts.decode(place.bucket.objects[whereabouts.key(graph(1))], graph(1)) == place.key(1)
+
+
+def test_what_is_not_uploaded_is_not_found_by_its_name(place: Place) -> None:
+    place.bucket.fails_at = f"{graph(1)}.tar"
+    with pytest.raises(CacheError, match="SlowDown"):
+        place.archive()
+
+    assert whereabouts.key(graph(0)) in place.bucket.objects
+    assert whereabouts.key(graph(1)) not in place.bucket.objects
 
 
 def test_an_upload_that_was_cut_short_is_no_artifact(place: Place) -> None:
