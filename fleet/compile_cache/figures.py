@@ -5,10 +5,14 @@ from enum import StrEnum
 
 
 class Source(StrEnum):
-    """Where a graph came from. COMPILED here; UNSHARED was compiled too, and other nodes cannot have it."""
+    """Where a graph came from. FETCHED from the shared tier, RESTORED from S3.
+
+    COMPILED here; UNSHARED was compiled too, and other nodes cannot have it.
+    """
 
     LOCAL = "local"
     FETCHED = "fetched"
+    RESTORED = "restored"
     COMPILED = "compiled"
     UNSHARED = "unshared"
 
@@ -33,6 +37,7 @@ class Tally:
 
     local: int = 0
     fetched: int = 0
+    restored: int = 0
     compiled: int = 0
     unshared: int = 0
     failed: int = 0
@@ -45,8 +50,9 @@ class Tally:
         self.seconds_waited += graph.waited
         if graph.source is Source.LOCAL:
             self.local += 1
-        elif graph.source is Source.FETCHED:
-            self.fetched += 1
+        elif graph.source in {Source.FETCHED, Source.RESTORED}:
+            self.fetched += graph.source is Source.FETCHED
+            self.restored += graph.source is Source.RESTORED
             # Waiting for another node to compile it is not saved; having it sooner than that is.
             self.seconds_saved += max(0.0, (graph.compilation or 0.0) - graph.waited)
         else:
@@ -57,8 +63,9 @@ class Tally:
     @property
     def hit_rate(self) -> float | None:
         """The share of graphs that were found compiled, 0 to 1; None when none was asked for."""
-        asked = self.local + self.fetched + self.compiled + self.failed
-        return (self.local + self.fetched) / asked if asked else None
+        found = self.local + self.fetched + self.restored
+        asked = found + self.compiled + self.failed
+        return found / asked if asked else None
 
     @property
     def minutes_saved(self) -> float:

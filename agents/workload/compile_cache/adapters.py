@@ -1,13 +1,15 @@
-"""AWS: the lease table in DynamoDB, and the cold tier's objects in S3.
+"""AWS: the lease table in DynamoDB, and the cold tier's objects in S3, by whole models or one at a time.
 
 The table has one item for each graph (``fleet.compile_cache.lease_item``) and no expiry: the fencing token must outlive
 the lease, and ten thousand items are two megabytes.
 
 A role needs ``dynamodb:GetItem`` and ``dynamodb:PutItem`` on the table to share what it compiles; on the bucket,
 ``s3:GetObject`` to restore artifacts and ``s3:PutObject`` besides to archive them. Without ``s3:ListBucket`` S3 answers
-403 for an object that is not there, so a role that archives needs that too.
+403 for an object that is not there, so a role that archives needs that too. ``ReadyObjects`` takes either answer for
+an absence, so that ``s3:GetObject`` is enough to look.
 """
 
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,8 +27,14 @@ from fleet.compile_cache.lease import Row
 # Three attempts of seven seconds are over before a lease of a minute is.
 LEASES: Final = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
 OBJECTS: Final = Config(connect_timeout=5, read_timeout=60, retries={"mode": "standard", "total_max_attempts": 5})
+# A job waits for these, and what it waits for it could compile.
+READY: Final = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 2})
 _ERRORS: Final = (BotoCoreError, ClientError, Boto3Error)
 _ABSENT: Final = frozenset({"404", "NoSuchKey"})
+_UNSEEN: Final = _ABSENT | {"403", "AccessDenied"}
+_BLOCK: Final = 1024 * 1024
+# Of reading an object, which the client does not begin again when it breaks off.
+_READS: Final = 2
 # Threads of one transfer; a warm-up or a restore runs many at a time.
 _TRANSFER: Final = TransferConfig(max_concurrency=4)
 
@@ -90,6 +98,44 @@ class S3Objects:
 
     def _failed(self, key: str, error: Exception) -> ColdTierError:
         return ColdTierError(f"s3://{self._bucket}/{key}: {_words(error)}")
+
+
+class ReadyObjects:
+    """The objects of ``bucket`` in ``region``, for who may not list them: what is forbidden is not there."""
+
+    def __init__(self, bucket: str, region: str) -> None:
+        self._bucket = bucket
+        self._client: Any = boto3.session.Session().client("s3", region_name=region, config=READY)
+
+    def fetch(self, key: str, path: Path, end: float) -> bool:
+        """An object into a file, before ``end`` on the monotonic clock; False when there is none.
+
+        Raises:
+            ColdTierError: S3 does not answer, or too late.
+            OSError: the disk fails.
+        """
+        for left in reversed(range(_READS)):
+            try:
+                body = self._client.get_object(Bucket=self._bucket, Key=key)["Body"]
+            except _ERRORS as error:
+                if _code(error) in _UNSEEN:
+                    return False
+                raise ColdTierError(f"s3://{self._bucket}/{key}: {_words(error)}") from error
+            try:
+                self._read(body, key, path, end)
+            except _ERRORS as error:
+                if not left:
+                    raise ColdTierError(f"s3://{self._bucket}/{key} broke off: {_words(error)}") from error
+            else:
+                return True
+        return False
+
+    def _read(self, body: Any, key: str, path: Path, end: float) -> None:  # noqa: ANN401 - botocore's stream
+        with path.open("wb") as target:
+            for block in body.iter_chunks(_BLOCK):
+                if time.monotonic() > end:
+                    raise ColdTierError(f"s3://{self._bucket}/{key}: not here in time")
+                target.write(block)
 
 
 def _code(error: Exception) -> str:

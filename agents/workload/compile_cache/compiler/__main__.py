@@ -16,6 +16,7 @@ from agents.workload.compile_cache import settings as configuration
 from agents.workload.compile_cache.compiler import real
 from agents.workload.compile_cache.compiler.arguments import read
 from agents.workload.compile_cache.compiler.leases import LateLeases
+from agents.workload.compile_cache.compiler.objects import LateObjects
 from agents.workload.compile_cache.compiler.obtaining import Asked
 from agents.workload.compile_cache.compiler.real import RealCompiler
 from fleet.compile_cache.graph import Graph
@@ -45,7 +46,8 @@ def main(
         version = (known or {}).get(path) or compiler.version()
         graph = Graph(f"neuronxcc-{version}", compilation.module)
         table = LateLeases(settings.table, settings.region)
-        return Asked(settings, compilation, graph, arguments, compiler, table).obtain()
+        ready = LateObjects(settings.bucket, settings.region) if settings.bucket else None
+        return Asked(settings, compilation, graph, arguments, compiler, table, ready).obtain()
     except Exception as error:
         # Whatever is wrong with the cache must not cost the job.
         sys.stderr.write(f"neuron-fleet: the compile cache is not used: {' '.join(str(error).split())}\n")

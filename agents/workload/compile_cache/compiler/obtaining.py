@@ -18,6 +18,7 @@ from agents.workload.compile_cache.settings import Settings
 from agents.workload.compile_cache.tiers import content, files
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
+from agents.workload.compile_cache.tiers.store import Ready, Store
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.figures import Obtained, Source
 from fleet.compile_cache.graph import Graph
@@ -34,7 +35,10 @@ class NothingToKeepError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """``compilation`` is what ``arguments`` say. ``graph`` is its name, with the version of the ``compiler``."""
+    """``compilation`` is what ``arguments`` say. ``graph`` is its name, with the version of the ``compiler``.
+
+    ``ready``: the bucket, where there is one.
+    """
 
     settings: Settings
     compilation: Compilation
@@ -42,6 +46,7 @@ class Asked:
     arguments: Sequence[str]
     compiler: RealCompiler
     table: LeaseTable
+    ready: Ready | None = None
 
     def obtain(self) -> int:
         """See to it that the NEFF is where it is wanted; the exit code of that.
@@ -50,7 +55,9 @@ class Asked:
             CacheError, OSError: the cache cannot be used.
         """
         own = node.tier(self.settings.local)
-        cache = CompileCache(own, SharedTier(self.settings.shared), self.table, on_miss=self.settings.on_miss)
+        shared, on_miss = SharedTier(self.settings.shared), self.settings.on_miss
+        store = Store(self.ready, own, _say) if self.ready is not None else None
+        cache = CompileCache(own, shared, self.table, on_miss=on_miss, store=store)
         try:
             with node.only_one(own, self.graph):
                 if not own.is_intact(self.graph):
@@ -105,7 +112,7 @@ def _copy(source: Path, target: str, *, through: bool) -> None:
 def _report(graph: Graph, obtained: Obtained) -> None:
     if obtained.problem:
         _say(obtained.problem)
-    if obtained.source in {Source.LOCAL, Source.FETCHED}:
+    if obtained.source in {Source.LOCAL, Source.FETCHED, Source.RESTORED}:
         _say(f"{graph}: {obtained.source.value}, {obtained.waited:.1f} s after it was asked for")
 
 

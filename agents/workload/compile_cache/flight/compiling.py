@@ -16,6 +16,7 @@ from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.promotion import Staged
 from fleet.compile_cache.figures import Obtained, Source
 from fleet.compile_cache.graph import Graph
+from fleet.compile_cache.manifest import Manifest
 
 # Leaves a compiled graph in the folder. Raises CompilationFailedError when the compiler refuses the graph; anything
 # else that it raises says nothing about the graph, and another node may try.
@@ -95,6 +96,21 @@ def promote(look: Lookup, graph: Graph, held: Held, seconds: float) -> str:
     except (OSError, LeaseTableError) as error:
         # It may be promoted all the same. The lease ends by itself, and says so to the next holder, who looks for long.
         return f"{graph}: perhaps not promoted: {error}"
+    return ""
+
+
+def share_again(look: Lookup, manifest: Manifest) -> str:
+    """Promote a graph that has come from S3 to local disk; why it could not be, or nothing.
+
+    Without a lease: it was promoted under one before, and where it is there by now, that one stays.
+    """
+    folder = str(look.local.folder(manifest.graph))
+    token, seconds, holder = manifest.token, manifest.seconds, manifest.holder
+    try:
+        staged = promotion.stage(look.shared, manifest.graph, folder, token=token, seconds=seconds, holder=holder)
+        promotion.publish(look.shared, staged)
+    except (OSError, CacheError) as error:
+        return f"{manifest.graph}: not in the shared tier again: {error}"
     return ""
 
 

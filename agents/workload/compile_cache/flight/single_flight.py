@@ -1,4 +1,4 @@
-"""A graph for a workload: from local disk, from the shared tier, or compiled, by one process of the whole fleet.
+"""A graph for a workload: from local disk, the shared tier or S3, or compiled, by one process of the whole fleet.
 
 Whatever is wrong with the shared tier or the lease table costs a compilation and never the job: the graph is then
 compiled for this node alone, and the outcome says why.
@@ -14,11 +14,12 @@ from uuid import uuid4
 
 from agents.workload.compile_cache.errors import CacheError, CompilationFailedError, LeaseTableError, MissError
 from agents.workload.compile_cache.flight import leases
-from agents.workload.compile_cache.flight.compiling import Compile, compile_for_fleet, compile_locally
+from agents.workload.compile_cache.flight.compiling import Compile, compile_for_fleet, compile_locally, share_again
 from agents.workload.compile_cache.flight.leases import LeaseTable
 from agents.workload.compile_cache.lookup import Lookup
 from agents.workload.compile_cache.tiers.local import LocalTier
 from agents.workload.compile_cache.tiers.shared import SharedTier
+from agents.workload.compile_cache.tiers.store import Store
 from fleet.compile_cache import lease
 from fleet.compile_cache.figures import Obtained, Source, Tally
 from fleet.compile_cache.graph import Graph
@@ -47,12 +48,16 @@ class OnMiss(StrEnum):
 
 @dataclass
 class CompileCache:
-    """One process's view of the cache. ``holder`` names it in the lease table, and must be its own."""
+    """One process's view of the cache. ``holder`` names it in the lease table, and must be its own.
+
+    ``store``: what is ready in S3, where the process is told of it.
+    """
 
     local: LocalTier
     shared: SharedTier
     table: LeaseTable
     on_miss: OnMiss = OnMiss.SHARE
+    store: Store | None = None
     terms: Terms = field(default_factory=Terms)
     holder: str = field(default_factory=lambda: uuid4().hex)
     tally: Tally = field(default_factory=Tally)
@@ -68,12 +73,21 @@ class CompileCache:
         """
         started = time.monotonic()
         try:
-            obtained = self._find(graph, started) or self._miss(graph, compile_into, started)
+            found = self._find(graph, started) or self._restore(graph, started)
+            obtained = found or self._miss(graph, compile_into, started)
         except CacheError:
             self.tally.failed += 1
             raise
         self.tally.add(obtained)
         return obtained
+
+    def _restore(self, graph: Graph, started: float) -> Obtained | None:
+        # Once: whoever compiles it meanwhile puts it into the shared tier.
+        manifest = self.store.restore(graph) if self.store is not None else None
+        if manifest is None:
+            return None
+        problem = share_again(self._look, manifest) if self.on_miss is OnMiss.SHARE else ""
+        return Obtained(Source.RESTORED, time.monotonic() - started, manifest.seconds, problem)
 
     def _miss(self, graph: Graph, compile_into: Compile, started: float) -> Obtained:
         if self.on_miss is OnMiss.REFUSE:

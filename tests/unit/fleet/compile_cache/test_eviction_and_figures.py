@@ -51,14 +51,17 @@ def test_the_hit_rate_and_the_minutes_saved_are_those_of_what_was_asked_for() ->
     tally.add(Obtained(Source.FETCHED, 120.0, 600.0))
     # Waited for its compilation from the beginning: nothing saved.
     tally.add(Obtained(Source.FETCHED, 300.0, 240.0))
+    # From S3, after half a minute.
+    tally.add(Obtained(Source.RESTORED, 30.0, 90.0))
     tally.add(Obtained(Source.COMPILED, 61.0, 60.0))
     tally.add(Obtained(Source.UNSHARED, 31.0, 30.0, "no table"))
 
-    # Three of five were found; (600 - 120) / 60 is 8 minutes.
-    assert tally.hit_rate == 0.6
-    assert tally.minutes_saved == 8.0
+    # Four of six were found; (600 - 120) / 60 is 8 minutes, and (90 - 30) / 60 one more.
+    assert tally.hit_rate == 4 / 6
+    assert tally.minutes_saved == 9.0
+    assert (tally.local, tally.fetched, tally.restored) == (1, 2, 1)
     assert (tally.compiled, tally.unshared, tally.seconds_compiling) == (2, 1, 90.0)
-    assert tally.seconds_waited == 120.0 + 300.0 + 61.0 + 31.0
+    assert tally.seconds_waited == 120.0 + 300.0 + 30.0 + 61.0 + 31.0
 
 
 def test_a_process_that_asked_for_nothing_has_no_hit_rate() -> None:

@@ -1,12 +1,16 @@
 """DynamoDB and S3, with the answers that AWS documents; the real conditions are tried in the embedded AWS."""
 
+import io
+import math
+import time
 from pathlib import Path
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
+from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
-from agents.workload.compile_cache.adapters import DynamoLeases, S3Objects
+from agents.workload.compile_cache.adapters import DynamoLeases, ReadyObjects, S3Objects
 from agents.workload.compile_cache.errors import ColdTierError, LeaseTableError
 from fleet.compile_cache.lease import Row, State
 from tests.support.compiled_graphs import graph
@@ -102,9 +106,9 @@ def test_an_item_that_somebody_else_wrote_is_one_line() -> None:
 
 
 def test_every_call_has_a_timeout_and_few_attempts() -> None:
-    table, objects = DynamoLeases("t", "us-east-2"), S3Objects("b", "us-east-2")
+    table, objects, ready = (make("name", "us-east-2") for make in (DynamoLeases, S3Objects, ReadyObjects))
 
-    for client, seconds, attempts in ((table._client, 5, 3), (objects._client, 60, 5)):
+    for client, seconds, attempts in ((table._client, 5, 3), (objects._client, 60, 5), (ready._client, 10, 2)):
         config = client.meta.config
         assert config.read_timeout == seconds
         assert config.connect_timeout <= 5
@@ -127,3 +131,59 @@ def test_an_object_that_is_not_there_is_no_error_and_a_refusal_is_one(tmp_path: 
             objects.has("key")
         with pytest.raises(ColdTierError, match="s3://bucket/key"):
             objects.download("key", tmp_path / "target")
+
+
+def ready() -> tuple[ReadyObjects, Stubber]:
+    objects = ReadyObjects("bucket", "us-east-2")
+    return objects, Stubber(objects._client)
+
+
+def body(content: bytes, length: int | None = None) -> dict[str, StreamingBody]:
+    """An object's, which is said to have that length."""
+    return {"Body": StreamingBody(io.BytesIO(content), len(content) if length is None else length)}
+
+
+def test_a_graph_is_looked_up_by_one_request_and_comes_whole(tmp_path: Path) -> None:
+    objects, stub = ready()
+    content = b"x" * (3 * 1024 * 1024 + 1)
+    stub.add_response("get_object", body(content), {"Bucket": "bucket", "Key": "key"})
+
+    with stub:
+        assert objects.fetch("key", tmp_path / "target", math.inf)
+
+    assert (tmp_path / "target").read_bytes() == content
+
+
+@pytest.mark.parametrize(("code", "status"), [("NoSuchKey", 404), ("AccessDenied", 403)])
+def test_who_may_not_list_takes_a_refusal_for_an_absence(tmp_path: Path, code: str, status: int) -> None:
+    objects, stub = ready()
+    stub.add_client_error("get_object", code, http_status_code=status)
+
+    with stub:
+        assert not objects.fetch("key", tmp_path / "target", math.inf)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_object_that_breaks_off_is_read_twice_and_not_more(tmp_path: Path) -> None:
+    objects, stub = ready()
+    for content, length in ((b"half", 8), (b"all of it", None), (b"half", 8), (b"half", 8)):
+        stub.add_response("get_object", body(content, length))
+
+    with stub:
+        assert objects.fetch("key", tmp_path / "target", math.inf)
+        assert (tmp_path / "target").read_bytes() == b"all of it"
+        with pytest.raises(ColdTierError, match="s3://bucket/key broke off: "):
+            objects.fetch("key", tmp_path / "target", math.inf)
+
+
+def test_s3_that_refuses_or_comes_too_late_is_one_line(tmp_path: Path) -> None:
+    objects, stub = ready()
+    stub.add_client_error("get_object", "SlowDown", "in words", http_status_code=503)
+    stub.add_response("get_object", body(b"x"))
+
+    with stub:
+        with pytest.raises(ColdTierError, match=r"s3://bucket/key: .*SlowDown.*in words"):
+            objects.fetch("key", tmp_path / "target", math.inf)
+        with pytest.raises(ColdTierError, match="s3://bucket/key: not here in time"):
+            objects.fetch("key", tmp_path / "target", time.monotonic() - 1)

@@ -204,6 +204,24 @@ def test_a_cache_that_cannot_be_used_costs_a_compilation(host: Host, changes: di
     assert said or not err
 
 
+def test_a_bucket_that_does_not_answer_costs_a_compilation_and_is_said_once(host: Host) -> None:
+    # Nothing listens there.
+    away = {
+        "NEURON_FLEET_CACHE_BUCKET": "artifacts",
+        "AWS_REGION": "us-east-2",
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "AWS_ACCESS_KEY_ID": "x",
+        "AWS_SECRET_ACCESS_KEY": "x",
+    }
+    first = ended(host.start(host.arguments(graph(1)), **away))
+    second = ended(host.start(host.arguments(graph(2)), **away))
+
+    assert (first[0], second[0], host.compiled) == (0, 0, [1, 2])
+    assert first[2].startswith("neuron-fleet: S3: s3://artifacts/neuron-artifacts/graphs/")
+    assert "Could not connect to the endpoint URL" in first[2]
+    assert (first[2].count("\n"), second[2]) == (1, "")
+
+
 def test_a_disk_that_does_not_take_the_copy_does_not_cost_what_was_compiled(host: Host) -> None:
     asked = host.asked(graph(1), MemoryTable(), OnMiss.SHARE, "n1")
     (host.folder / "n1/model.MODULE_1+abcd1234.hlo_module.pb").unlink()
