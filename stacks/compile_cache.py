@@ -32,7 +32,8 @@ class CompileCacheStack(Stack):
     """Attributes: ``file_system``, ``reader`` and ``writer`` (access points), ``leases`` (table), and of the
     bucket ``bucket_name`` and ``bucket_arn``.
 
-    Rights are given by ``grant_read``, ``grant_wait`` to jobs and, to whoever precompiles, ``grant_write``.
+    Rights are given by ``grant_read``, to jobs by ``grant_wait`` and ``grant_restore`` too, and to whoever precompiles
+    by ``grant_write``.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, environment: Environment, network: NetworkStack) -> None:
@@ -89,25 +90,35 @@ class CompileCacheStack(Stack):
             iam.PolicyStatement(actions=["dynamodb:GetItem"], resources=[self.leases.table_arn])
         )
 
+    def grant_restore(self, role: iam.IRole) -> None:
+        """Let ``role`` take graphs from S3 that the shared tier has let go of: by their names, without a list."""
+        role.add_to_principal_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=[self._objects]))
+        self._acknowledge_objects(role)
+
     def grant_write(self, role: iam.IRole) -> None:
         """Let ``role`` write through the writing access point, under leases, and put artifacts into the bucket.
 
         What each needs is in the docstring of ``agents/workload/compile_cache/adapters.py``.
         """
         self._grant(role, self.writer, "elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite")
-        objects = f"{self.bucket_arn}/{artifact.ROOT}/*"
         for actions, resource in (
             (["dynamodb:GetItem", "dynamodb:PutItem"], self.leases.table_arn),
-            (["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"], objects),
+            (["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"], self._objects),
             # Not for some prefix only: it is also what S3 looks for to say that an object is not there, 404 and not
             # 403, and such a request has no prefix.
             (["s3:ListBucket"], self.bucket_arn),
         ):
             role.add_to_principal_policy(iam.PolicyStatement(actions=actions, resources=[resource]))
+        self._acknowledge_objects(role)
+
+    @property
+    def _objects(self) -> str:
+        return f"{self.bucket_arn}/{artifact.ROOT}/*"
+
+    def _acknowledge_objects(self, role: iam.IRole) -> None:
+        reason = "artifacts get their names when they are compiled"
         Validations.of(role).acknowledge(
-            Acknowledgment(
-                id=f"AwsSolutions-IAM5[Resource::{objects}]", reason="artifacts get their names when they are compiled"
-            )
+            Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{self._objects}]", reason=reason)
         )
 
     def _tell_outsiders(self, environment: Environment) -> None:

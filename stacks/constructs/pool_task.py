@@ -26,7 +26,7 @@ from stacks.constructs.job_container import (
     told_of_region,
 )
 from stacks.constructs.job_data import allow_data
-from stacks.constructs.training_job import ON_MISS, RUN_DIRECTORY
+from stacks.constructs.training_job import RUN_DIRECTORY
 
 # Where the agent's marker files say that a checkpoint is wanted, or that the node drains: "markers".
 _MOUNTS: Final = (
@@ -57,8 +57,7 @@ class PoolTask(Construct):
         super().__init__(scope, construct_id)
         tasks = iam.ServicePrincipal("ecs-tasks.amazonaws.com")
         self.job_role = iam.Role(self, "JobRole", assumed_by=tasks, description=f"Training containers of {fleet.name}")
-        compile_cache.grant_read(self.job_role)
-        compile_cache.grant_wait(self.job_role)
+        cache_mount.allow_job(self.job_role, compile_cache)
         allow_data(self.job_role, fleet)
         self.execution_role = iam.Role(
             self, "ExecutionRole", assumed_by=tasks, description=f"Starts the training containers of {fleet.name}"
@@ -96,7 +95,7 @@ class PoolTask(Construct):
             memory_limit_mib=int(memory_mib * MEMORY_SHARE),
             environment={
                 **told_of_region(self),
-                **cache_mount.told(LOCAL_FOLDER, TABLE=compile_cache.leases.table_name, ON_MISS=ON_MISS),
+                **cache_mount.told_to_job(compile_cache),
                 **told_of_hardware(fleet, plan),
             },
             # EFA and Neuron pin memory for direct access by the device.

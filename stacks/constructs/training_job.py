@@ -17,8 +17,6 @@ from stacks.constructs.job_container import RETRIES, job_container
 from stacks.constructs.job_data import allow_data
 
 RUN_DIRECTORY: Final = "/run/neuron-fleet"
-# Its role may read the shared tier only, so what nobody compiles for the fleet is compiled for the node that needs it.
-ON_MISS: Final = "wait"
 
 
 class TrainingJob(Construct):
@@ -42,8 +40,7 @@ class TrainingJob(Construct):
             assumed_by=iam.ServicePrincipal("ecs-tasks.amazonaws.com"),
             description=f"Training containers of {fleet.name}",
         )
-        compile_cache.grant_read(self.job_role)
-        compile_cache.grant_wait(self.job_role)
+        cache_mount.allow_job(self.job_role, compile_cache)
         allow_data(self.job_role, fleet)
         container = job_container(
             self,
@@ -51,7 +48,7 @@ class TrainingJob(Construct):
             fleet=fleet,
             plan=plan,
             job_role=self.job_role,
-            environment=cache_mount.told(LOCAL_FOLDER, TABLE=compile_cache.leases.table_name, ON_MISS=ON_MISS),
+            environment=cache_mount.told_to_job(compile_cache),
             volumes=_volumes(compile_cache),
             log_group=log_group,
             log_prefix=fleet.name,

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from environments import loader
 from environments.model import Environment
+from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.pool.observed import Place
 from stacks.constructs.python_function import ROOT
@@ -56,6 +57,11 @@ def statements(policy: Body) -> list[tuple[list[str], list[str], Any]]:
     return [
         (sorted(_many(s["Action"])), [_subject(r) for r in _many(s["Resource"])], s.get("Condition")) for s in found
     ]
+
+
+def _start(subject: str) -> str:
+    """An ARN as it is, and of a name that CloudFormation makes up what does not change."""
+    return subject if subject.startswith("arn:") else subject[:5]
 
 
 def _many(value: Any) -> list[Any]:
@@ -115,9 +121,11 @@ def test_the_controller_may_touch_its_own_groups_clusters_and_jobs_and_nothing_e
 
 def test_a_jobs_container_may_mount_the_cache_and_be_pulled_and_log_and_nothing_else() -> None:
     job = statements(training().resource("AWS::IAM::Policy", f"{FLEET}/Job/JobRole").properties)
-    assert [(actions, [each[:5] for each in of], list(condition or {})) for actions, of, condition in job] == [
+    artifacts = f"arn:aws:s3:::{naming.artifact_bucket('staging', '111122224444', 'us-east-2')}/neuron-artifacts/*"
+    assert [(actions, [_start(each) for each in of], list(condition or {})) for actions, of, condition in job] == [
         (["elasticfilesystem:ClientMount"], ["Files"], ["StringEquals"]),
         (["dynamodb:GetItem"], ["Lease"], []),
+        (["s3:GetObject"], [artifacts], []),
     ]
     starts = statements(training().resource("AWS::IAM::Policy", f"{FLEET}/Job/ExecutionRole").properties)
     assert starts == [

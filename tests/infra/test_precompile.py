@@ -106,12 +106,16 @@ def test_a_precompilation_reads_the_data_of_its_fleet_and_writes_none_of_it() ->
 
 
 @pytest.mark.parametrize("fleet", ["trn1-pretrain", "trn2-frontier"])
-def test_a_training_job_may_read_the_shared_tier_and_leases_and_nothing_else(fleet: str) -> None:
+def test_a_training_job_may_read_the_shared_tier_leases_and_archived_graphs_and_nothing_else(fleet: str) -> None:
     assert [
         (sorted(many(s["Action"])), [subject(r) for r in many(s["Resource"])], str(s.get("Condition")).count("Reader"))
         for each in templates("prod")["training"].resources("AWS::IAM::Policy", f"{fleet}/Job/JobRole")
         for s in each.properties["PolicyDocument"]["Statement"]
-    ] == [(["elasticfilesystem:ClientMount"], ["Files8E"], 1), (["dynamodb:GetItem"], ["Leases"], 0)]
+    ] == [
+        (["elasticfilesystem:ClientMount"], ["Files8E"], 1),
+        (["dynamodb:GetItem"], ["Leases"], 0),
+        (["s3:GetObject"], [f"{OBJECTS}/neuron-artifacts/*"], 0),
+    ]
 
 
 def test_who_starts_the_container_pulls_one_image_and_writes_one_log() -> None:

@@ -12,6 +12,7 @@ from agents.workload.compile_cache import settings
 from agents.workload.compile_cache.flight.single_flight import OnMiss
 from environments import loader
 from environments.model import Environment
+from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from stacks.platform import Platform
 from tests.support.templates import cdk_context, templates
@@ -75,8 +76,9 @@ def test_compilers_work_on_local_disk_and_the_shared_cache_is_read_only(environm
 def test_the_library_can_read_what_a_job_is_told_of_the_cache(environment: str, fleet: str) -> None:
     read = settings.read(environment_of(environment, fleet))
 
-    # Its role may read the table, and has no right to the bucket.
-    assert (read.on_miss, "Leases" in str(read.table), read.bucket) == (OnMiss.WAIT, True, "")
+    of = loader.load(environment)
+    bucket = naming.artifact_bucket(environment, of.account, of.region)
+    assert (read.on_miss, "Leases" in str(read.table), read.bucket) == (OnMiss.WAIT, True, bucket)
 
 
 @pytest.mark.parametrize(("environment", "fleet"), EACH)
@@ -203,9 +205,10 @@ def test_jobs_may_read_and_write_what_the_fleets_entry_names_and_nothing_else() 
 
     policies = [each for name, each in body["Resources"].items() if "JobRoleDefaultPolicy" in name]
     (policy,) = [each["Properties"]["PolicyDocument"]["Statement"] for each in policies]
+    artifacts = f"arn:aws:s3:::{naming.artifact_bucket('dev', content['account'], content['region'])}"
     of_s3 = [each for each in policy if str(each["Action"]).count("s3:")]
     assert [(each["Action"], each["Resource"], each.get("Condition")) for each in of_s3] == [
-        ("s3:GetObject", "arn:aws:s3:::data/tokens/*", None),
+        ("s3:GetObject", ["arn:aws:s3:::data/tokens/*", f"{artifacts}/neuron-artifacts/*"], None),
         ("s3:ListBucket", "arn:aws:s3:::data", {"StringLike": {"s3:prefix": ["tokens/*"]}}),
         (
             ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
