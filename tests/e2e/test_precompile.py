@@ -12,16 +12,21 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from typer.testing import CliRunner
 
+from agents.workload.compile_cache.adapters import DynamoLeases
+from agents.workload.compile_cache.tiers.shared import SharedTier
+from agents.workload.compile_cache.upkeep import cleaning
 from cli.main import app
 from environments import loader
 from fleet import naming
 from fleet.compile_cache.artifact import Artifact
+from fleet.compile_cache.eviction import EvictionPolicy
 from fleet.compile_cache.request import read
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT, missing_tools
@@ -313,3 +318,48 @@ def test_a_model_version_that_is_put_into_the_bucket_is_compiled(deployed: Deplo
     (execution,) = [each["executionArn"] for each in executions["executions"]]
     assert deployed.run(execution, job, "fifth").returncode == 0
     assert json.loads(ended(execution)["output"])["prefix"] == artifact(model_version="r5").prefix
+
+
+def test_what_the_shared_tier_has_let_go_of_comes_back_from_s3_and_is_not_compiled(deployed: Deployed) -> None:
+    execution = deployed.start(**request(model_version="r9", command=["torchrun", "graphs=21,22"]))
+    (job,) = eventually(deployed.waiting)
+    assert deployed.run(execution, job, "ninth").returncode == 0
+    assert json.loads(ended(execution)["output"])["graphs"] == 2
+    shared = SharedTier(deployed.folder / "shared")
+    promoted = shared.find(graph(21))
+    everything = EvictionPolicy(age=timedelta(microseconds=1), grace=timedelta(0))
+    cleaning.evict(shared, DynamoLeases(deployed.table, doctored.REGION), everything)
+    assert shared.listing() == {}
+    node = deployed.folder / "late"
+    told = deployed.told("late") | {
+        "NEURON_FLEET_CACHE_BUCKET": deployed.bucket,
+        "NEURON_FLEET_CACHE_ON_MISS": "wait",
+        "NEURON_COMPILE_CACHE_URL": str(node),
+        "NEURON_FLEET_RANKS_PER_NODE": "32",
+    }
+    train = [sys.executable, "-m", "examples.launch", "train", "graphs=21,22,23"]
+
+    done = subprocess.run(train, env=told, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 0, done.stderr
+    # Once, by the precompilation; what nobody has compiled yet is compiled here, as ever.
+    compiled = standin_compiler.compiled(deployed.programs)
+    assert sorted(number for number in compiled if number in (21, 22, 23)) == [21, 22, 23], done.stderr
+    for number in (21, 22, 23):
+        assert (node / str(graph(number)) / "model.neff").read_bytes() == content(graph(number), "model.neff")
+    assert f"{graph(21)}: restored" in done.stderr
+    # A job may not write it, and does not.
+    assert shared.listing() == {}
+
+    # Another model that has one of them: neither is it compiled, and from here on all nodes have it.
+    execution = deployed.start(**request(model_version="r10", command=["torchrun", "graphs=21,24"]))
+    (job,) = eventually(deployed.waiting)
+    assert deployed.run(execution, job, "tenth").returncode == 0
+    assert json.loads(ended(execution)["output"])["graphs"] == 2
+    compiled = standin_compiler.compiled(deployed.programs)
+    assert sorted(number for number in compiled if number in (21, 24)) == [21, 24]
+    assert sorted(shared.listing()) == [graph(21), graph(24)]
+    again = shared.find(graph(21))
+    assert promoted is not None
+    assert again is not None
+    assert (again.holder, again.seconds) == (promoted.holder, promoted.seconds)
