@@ -13,7 +13,7 @@ import typer
 
 from cli.account import Account
 from cli.answers import print_json, refuse, say
-from cli.cache import leases, shelf, work
+from cli.cache import found_by_name, leases, shelf, work
 from cli.cache.leases import Lease
 from cli.cache.options import AsJson, Fleet, Yes, compiling_fleet
 from cli.cache.place import CachePlace, place_of
@@ -30,11 +30,15 @@ _SHOWN: Final = 5
 
 @dataclass(slots=True)
 class Plan:
-    """Leases to free, objects to delete, graphs to remove from the shared tier."""
+    """Leases to free, objects to delete, graphs to remove from the shared tier.
+
+    ``moved``: graphs that another artifact has too, and their archives there.
+    """
 
     free: list[Lease] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     graphs: list[Graph] = field(default_factory=list)
+    moved: dict[Graph, str] = field(default_factory=dict)
 
     def words(self) -> list[str]:
         """What would be done, a line each."""
@@ -79,6 +83,7 @@ def purge(  # noqa: PLR0913, PLR0917 - one for each option
             refuse("there is nothing of that in the cache")
         _confirm(plan, yes=yes, json_=json_)
         changed = leases.free(account, place, plan.free, now)
+        shelf.tell(account, place, plan.moved)
         shelf.delete(account, place, plan.keys)
         if not json_:
             _say(plan, changed)
@@ -107,6 +112,8 @@ def _plan(
         # Of artifacts that go on the whole there is nothing more to say.
         tars = {f"/{graph}.tar" for graph in graphs}
         plan.keys += [key for key in stored if any(key.endswith(tar) for tar in tars) and key not in plan.keys]
+        with_them, plan.moved = found_by_name.after(stored, plan.keys)
+        plan.keys += with_them
     return plan
 
 

@@ -9,8 +9,9 @@ from botocore.exceptions import BotoCoreError
 
 from cli.account import Account, AwsError
 from cli.cache.place import CachePlace
-from fleet.compile_cache import index
+from fleet.compile_cache import index, whereabouts
 from fleet.compile_cache.artifact import ROOT, Artifact
+from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.index import ArtifactIndexError
 from fleet.compile_cache.readiness import Sight, is_index, read_index
 
@@ -100,6 +101,13 @@ def delete(account: Account, place: CachePlace, keys: list[str]) -> None:
             answer = account.ask("s3", "delete_objects", Bucket=place.bucket, Delete=asked)
             for error in answer.get("Errors", []):
                 raise AwsError(f"s3://{place.bucket}/{error.get('Key')} is not deleted: {error.get('Message')}")
+
+
+def tell(account: Account, place: CachePlace, archives: Mapping[Graph, str]) -> None:
+    """Say of graphs that they lie in these archives. Raises AwsError."""
+    for graph, key in archives.items():
+        body = whereabouts.encode(graph, key)
+        account.ask("s3", "put_object", Bucket=place.bucket, Key=whereabouts.key(graph), Body=body)
 
 
 def _shelved(account: Account, place: CachePlace, prefix: str, of: Mapping[str, Stored]) -> Shelved:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from cli.account import AwsError
 from cli.main import app
-from fleet.compile_cache import index, lease, lease_item
+from fleet.compile_cache import index, lease, lease_item, whereabouts
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.index import Index
@@ -52,6 +52,7 @@ class CacheAccount(RecordedBatch):
             "ssm:get_parameter": lambda asked: _parameter(asked, jobs_place),
             "s3:list_objects_v2": self._list,
             "s3:get_object": self._get,
+            "s3:put_object": self._upload,
             "s3:delete_objects": self._delete,
             "dynamodb:scan": self._scan,
             "dynamodb:put_item": self._put,
@@ -66,6 +67,8 @@ class CacheAccount(RecordedBatch):
         """An artifact as ``agents.workload.compile_cache`` leaves it."""
         self.objects[index.key(artifact)] = Index(artifact, graphs).encode()
         self.objects |= {index.graph_key(artifact, graph): b"x" * 1000 for graph in graphs}
+        for graph in graphs:
+            self.objects[whereabouts.key(graph)] = whereabouts.encode(graph, index.graph_key(artifact, graph))
 
     def lease(self, graph: Graph, row: Row) -> None:
         """A row of the table."""
@@ -94,6 +97,10 @@ class CacheAccount(RecordedBatch):
         if asked["Key"] not in self.objects:
             raise AwsError("AWS refused s3:get_object: NoSuchKey: no", "NoSuchKey")
         return {"Body": io.BytesIO(self.objects[asked["Key"]])}
+
+    def _upload(self, asked: dict[str, Any]) -> dict[str, Any]:
+        self.objects[asked["Key"]] = asked["Body"]
+        return {}
 
     def _delete(self, asked: dict[str, Any]) -> dict[str, Any]:
         for each in asked["Delete"]["Objects"]:

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from fleet.compile_cache import index
+from fleet.compile_cache import index, whereabouts
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.lease import Row, State
 from tests.support.cache_desk import DEFINITION, GRAPHS, LLAMA, OPTIONS, CacheDesk
@@ -77,14 +77,24 @@ def test_an_artifact_goes_index_first_and_no_other_does(desk: CacheDesk) -> None
 
     first, *_ = desk.account.requests("s3:delete_objects")
     assert [each["Key"] for each in first["Delete"]["Objects"]] == [index.key(LLAMA)]
-    assert {key.split("/")[1] for key in desk.account.objects} == {"bert"}
+    assert sorted(desk.account.objects) == sorted(
+        [index.key(OTHER), index.graph_key(OTHER, GRAPHS[0]), whereabouts.key(GRAPHS[0])]
+    )
+
+
+def test_a_graph_that_another_artifact_has_too_is_found_there_by_its_name(desk: CacheDesk) -> None:
+    # The last to be archived, and the one that is named.
+    assert desk.run("purge", "prod", "--artifact", OTHER.prefix[-16:], "--yes").exit_code == 0
+
+    told = desk.account.objects[whereabouts.key(GRAPHS[0])]
+    assert whereabouts.decode(told, GRAPHS[0]) == index.graph_key(LLAMA, GRAPHS[0])
 
 
 def test_a_graph_goes_from_every_artifact_and_by_a_job_from_the_shared_tier(desk: CacheDesk) -> None:
     answer = desk.run("purge", "prod", "--graph", str(GRAPHS[0]), *FLEET, "--yes")
 
     assert answer.exit_code == 0
-    assert not any(key.endswith(f"{GRAPHS[0]}.tar") for key in desk.account.objects)
+    assert not any(str(GRAPHS[0]) in key for key in desk.account.objects)
     assert index.graph_key(LLAMA, GRAPHS[1]) in desk.account.objects
     (asked,) = desk.account.requests("batch:submit_job")
     assert (asked["jobQueue"], asked["jobDefinition"], asked["shareIdentifier"]) == (
