@@ -19,12 +19,14 @@ from typing import Any, Final
 import pytest
 from typer.testing import CliRunner
 
+from agents.collectors.collector import Request
+from agents.collectors.compile_cache.collector import CompileCacheCollector
 from agents.workload.compile_cache.adapters import DynamoLeases
 from agents.workload.compile_cache.tiers.shared import SharedTier
 from agents.workload.compile_cache.upkeep import cleaning
 from cli.main import app
 from environments import loader
-from fleet import naming
+from fleet import metrics, naming
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.eviction import EvictionPolicy
 from fleet.compile_cache.request import read
@@ -337,17 +339,22 @@ def test_what_the_shared_tier_has_let_go_of_comes_back_from_s3_and_is_not_compil
         "NEURON_COMPILE_CACHE_URL": str(node),
         "NEURON_FLEET_RANKS_PER_NODE": "32",
     }
-    train = [sys.executable, "-m", "examples.launch", "train", "graphs=21,22,23"]
+    train = [sys.executable, "-m", "examples.launch", "train", "graphs=21,22,56"]
+    node.mkdir()
+    agent = CompileCacheCollector(str(node), Path("/proc"))
+    agent.collect(Request(time.time()))
 
     done = subprocess.run(train, env=told, capture_output=True, text=True, timeout=60, check=False)
 
     assert done.returncode == 0, done.stderr
     # Once, by the precompilation; what nobody has compiled yet is compiled here, as ever.
     compiled = standin_compiler.compiled(deployed.programs)
-    assert sorted(number for number in compiled if number in (21, 22, 23)) == [21, 22, 23], done.stderr
-    for number in (21, 22, 23):
+    assert sorted(number for number in compiled if number in (21, 22, 56)) == [21, 22, 56], done.stderr
+    for number in (21, 22, 56):
         assert (node / str(graph(number)) / "model.neff").read_bytes() == content(graph(number), "model.neff")
     assert f"{graph(21)}: restored" in done.stderr
+    counted = agent.collect(Request(time.time())).metrics
+    assert (counted[metrics.COMPILE_CACHE_HITS], counted[metrics.COMPILATION_EVENTS]) == (2, 1)
     # A job may not write it, and does not.
     assert shared.listing() == {}
 
