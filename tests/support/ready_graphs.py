@@ -46,7 +46,7 @@ class ReadyBucket(Bucket):
         self.asked.append(key)
         if self.is_down:
             raise ColdTierError(f"{key}: Could not connect to the endpoint URL")
-        while self.stands_still and time.monotonic() < end + 1:
+        while self.stands_still and time.monotonic() < end + 10:
             time.sleep(0.01)
         if key not in self.objects:
             return False

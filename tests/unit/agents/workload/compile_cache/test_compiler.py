@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -206,13 +207,7 @@ def test_a_cache_that_cannot_be_used_costs_a_compilation(host: Host, changes: di
 
 def test_a_bucket_that_does_not_answer_costs_a_compilation_and_is_said_once(host: Host) -> None:
     # Nothing listens there.
-    away = {
-        "NEURON_FLEET_CACHE_BUCKET": "artifacts",
-        "AWS_REGION": "us-east-2",
-        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
-        "AWS_ACCESS_KEY_ID": "x",
-        "AWS_SECRET_ACCESS_KEY": "x",
-    }
+    away = bucket_at(9)
     first = ended(host.start(host.arguments(graph(1)), **away))
     second = ended(host.start(host.arguments(graph(2)), **away))
 
@@ -220,6 +215,28 @@ def test_a_bucket_that_does_not_answer_costs_a_compilation_and_is_said_once(host
     assert first[2].startswith("neuron-fleet: S3: s3://artifacts/neuron-artifacts/graphs/")
     assert "Could not connect to the endpoint URL" in first[2]
     assert (first[2].count("\n"), second[2]) == (1, "")
+
+
+def bucket_at(port: int) -> dict[str, str]:
+    return {
+        "NEURON_FLEET_CACHE_BUCKET": "artifacts",
+        "AWS_REGION": "us-east-2",
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ACCESS_KEY_ID": "x",
+        "AWS_SECRET_ACCESS_KEY": "x",
+    }
+
+
+def test_sigterm_ends_one_that_waits_for_s3(host: Host) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(LIMIT)
+        process = host.start(host.arguments(graph(1)), **bucket_at(silent.getsockname()[1]))
+        connection, _ = silent.accept()
+        with connection:
+            process.send_signal(signal.SIGTERM)
+            assert ended(process)[0] == 128 + signal.SIGTERM
+    assert host.compiled == []
+    assert {path.name for path in node.tier(host.folder / "local").own.iterdir()} == {"locks"}
 
 
 def test_a_disk_that_does_not_take_the_copy_does_not_cost_what_was_compiled(host: Host) -> None:

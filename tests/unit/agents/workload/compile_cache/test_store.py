@@ -212,7 +212,7 @@ def test_s3_that_does_not_come_to_an_end_is_waited_for_for_a_while(node: Node) -
 
     assert node.cache().obtain(GRAPH, compiler(GRAPH)).source is Source.UNSHARED
 
-    assert 0.2 <= time.monotonic() - began < 1
+    assert 0.2 <= time.monotonic() - began < 5
     assert len(node.said) == 1
     assert "nothing came of it within" in node.said[0]
     assert node.is_clean
