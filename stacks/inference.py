@@ -71,7 +71,10 @@ class InferenceStack(Stack):
                 cluster_name=naming.cluster_name(environment.name, fleet.name),
             )
             task = EndpointTask(self, f"{fleet.name}-task", environment=environment, fleet=fleet)
-            served = naming.served_version_parameter(environment.name, fleet.name)
+            # Below the task: a stack's own would be called by the name without its dashes, and a1-b be one with a1b.
+            served = ssm.StringParameter.from_string_parameter_name(
+                task, "Served", naming.served_version_parameter(environment.name, fleet.name)
+            )
             self.services[fleet.name] = EndpointService(
                 self,
                 f"{fleet.name}-service",
@@ -81,7 +84,7 @@ class InferenceStack(Stack):
                 targets=balancer.target_group,
                 after=balancer.listener,
                 # As it is at the moment of the deployment: what is new in the file is served by a rollout.
-                version=ssm.StringParameter.value_for_string_parameter(self, served),
+                version=served.string_value,
             )
             self.tasks[fleet.name] = task
             self.balancers[fleet.name] = balancer

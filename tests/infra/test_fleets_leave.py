@@ -71,3 +71,10 @@ def test_an_environment_may_have_fleets_of_one_purpose_only(purpose: str) -> Non
 
     # With the checks that the command line makes, which a stage's own synthesis leaves out.
     assert app.synth().nested_assemblies
+
+
+def test_two_endpoints_whose_names_differ_by_a_dash_are_two() -> None:
+    shipped = loader.load("prod")
+    (chat,) = shipped.inference_fleets
+    fleets = tuple(chat.model_copy(update={"name": name}) for name in ("a1-b", "a1b"))
+    assert deployed(shipped.model_copy(update={"fleets": fleets}))
