@@ -31,6 +31,7 @@ def diagnose_environment(environment: Environment, *, now: datetime | None = Non
     """Everything that is wrong with a well-formed environment, and notes; ``now``: see ``diagnose_fleet``."""
     yield from owner_is_a_tag(environment.owner)
     yield from _names_differ(environment)
+    yield from _hosted_names_differ(environment)
     yield from diagnose_network(environment)
     specs: dict[int, FleetSpec] = {}
     for index, fleet in enumerate(environment.fleets):
@@ -66,6 +67,21 @@ def _names_differ(environment: Environment) -> Iterator[Diagnostic]:
             many = "two" if times == 2 else str(times)
             yield refuse(
                 "fleet-name-twice", "fleets", name, f"{many} fleets are called {name}", "give each its own name"
+            )
+
+
+def _hosted_names_differ(environment: Environment) -> Iterator[Diagnostic]:
+    # CloudFormation's own ids have letters and digits only, and those of SageMaker's endpoints are made of the name.
+    seen: dict[str, str] = {}
+    for fleet in environment.hosted_fleets:
+        other = seen.setdefault(fleet.name.replace("-", ""), fleet.name)
+        if other != fleet.name:
+            yield refuse(
+                "hosted-names-alike",
+                "fleets",
+                fleet.name,
+                f"CloudFormation cannot tell {fleet.name} from {other}: without dashes they are one name",
+                "give one of them a name that differs by a letter or a digit",
             )
 
 

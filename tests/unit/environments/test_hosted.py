@@ -119,3 +119,17 @@ def test_an_unknown_engine_is_one_line(tmp_path: Path) -> None:
     (found,) = [each for each in diagnosed(tmp_path, {}, engine="lambda") if each.is_error]
 
     assert str(found) == "fleets[0].endpoint.engine: 'lambda' is not allowed; input should be 'ecs' or 'sagemaker'"
+
+
+def test_two_endpoints_are_told_apart_by_more_than_a_dash(tmp_path: Path) -> None:
+    written = content()
+    (fleet,) = written["fleets"]
+    written["fleets"] = [{**fleet, "name": name} for name in ("a1-b", "a2-b", "a1b")]
+    file = tmp_path / "hosted.yaml"
+    file.write_text(yaml.safe_dump(written), encoding="utf-8")
+
+    (refused,) = [each for each in loader.diagnose(file) if each.is_error]
+    assert str(refused) == (
+        "fleets: CloudFormation cannot tell a1b from a1-b: without dashes they are one name; "
+        "give one of them a name that differs by a letter or a digit"
+    )
