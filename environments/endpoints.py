@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from environments.clients import Clients
 from environments.rollouts import Rollout
 from environments.scaling import Scaling
 from environments.strict_model import StrictModel
@@ -48,7 +49,10 @@ class Endpoint(StrictModel):
     artifact: CompiledModel | None = None
     """What was compiled for these buckets. A task fetches it, compares it, and compiles nothing: docs/serving.md."""
     certificate_arn: str | None = None
-    """Without one the listener is plain HTTP, which only an environment with ``plain_http: true`` may have."""
+    """Without one the listener is plain HTTP, which only an environment with ``plain_http: true`` may have, and
+    there no public endpoint."""
+    clients: Clients = Clients()
+    """Who may call it. Default: the VPC."""
     port: Annotated[int, Field(ge=1, le=65535)] = 8000
     health_path: str = "/healthz/ready"
     """What the load balancer asks: 200 when the task should be given requests."""

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from environments import (
     budgets,
+    clients,
     endpoints,
     fleets,
     maintenance,
@@ -36,6 +37,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "alarms": fleets.FleetAlarms,
     "price": fleets.NegotiatedRate,
     "endpoint": endpoints.Endpoint,
+    "clients": clients.Clients,
     "artifact": endpoints.CompiledModel,
     "sagemaker": endpoints.SageMaker,
     "rollout": rollouts.Rollout,
@@ -57,6 +59,8 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
 
 _DID_YOU_MEAN: Final = "did you mean "
 
+_NETWORK: Final = "an IPv4 network without host bits, such as 10.20.0.0/16"
+# By the key that they stand behind; of an item in a list, that of the list and [].
 _FORMS: Final = {
     "account": 'twelve digits in quotes, such as "111122223333"',
     "region": "a region such as us-east-2",
@@ -67,7 +71,10 @@ _FORMS: Final = {
     "steps": "percents that rise and end at 100, such as [5, 25, 50, 100]",
     "state": "stopped: a running node costs what one that serves does, and Neuron nodes cannot hibernate",
     "addresses": "e-mail addresses, such as [oncall@example.com]",
-    "cidr": "an IPv4 network without host bits, such as 10.20.0.0/16",
+    "cidr": _NETWORK,
+    "clients": "the networks that call, such as {cidrs: [10.50.0.0/16]}",
+    "cidrs": f"a list of at most {clients.MOST_NETWORKS} IPv4 networks, such as [10.50.0.0/16, 203.0.113.0/24]",
+    "cidrs[]": _NETWORK,
 }
 for _moment in ("starts_at", "ends_at", "end_date"):
     _FORMS[_moment] = "a moment with its time zone, such as 2026-12-18T11:30:00Z"
@@ -114,7 +121,7 @@ def _counts_only_the_good(too_short: Diagnostic, found: list[Diagnostic]) -> boo
 def _explain_one(error: ErrorDetails, written: object, known: Vocabulary) -> Diagnostic:
     location = error["loc"]
     path = _path(location, written, known)
-    key = str(location[-1]) if location else ""
+    key = _key(location)
     code = f"invalid-{error['type'].replace('_', '-')}"
     context = error.get("ctx", {})
     match error["type"]:
@@ -130,6 +137,12 @@ def _explain_one(error: ErrorDetails, written: object, known: Vocabulary) -> Dia
         case _:
             fix = _form(key, known) if key in known.forms else _lower(error["msg"])
             return refuse(code, path, _plain(error["input"]), f"{_quoted(error['input'])} is not allowed", fix)
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    if location and isinstance(location[-1], int):
+        return f"{_key(location[:-1])}[]"
+    return str(location[-1]) if location else ""
 
 
 def _form(key: str, known: Vocabulary) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from environments.client_rules import diagnose_clients
 from environments.endpoint_rules import is_pinned, pins_its_image, serves_what_was_compiled
 from environments.fleets import Fleet, InferenceFleet, TrainingFleet
 from environments.model import Environment
@@ -36,6 +37,7 @@ def diagnose_entry(environment: Environment, fleet: Fleet) -> Iterator[Diagnosti
     if isinstance(fleet, InferenceFleet):
         yield from _speaks_tls(environment, fleet)
         yield from _lies_in_two_zones(environment)
+        yield from diagnose_clients(environment, fleet)
         yield from _asks_for_a_path("health_path", fleet.endpoint.health_path)
         if fleet.endpoint.liveness_path is not None:
             yield from _asks_for_a_path("liveness_path", fleet.endpoint.liveness_path)

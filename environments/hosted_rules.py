@@ -36,6 +36,7 @@ _OF_NODES: Final = {
 }
 _OF_ENDPOINT: Final = {
     "certificate_arn": "SageMaker's own address has a certificate, and no load balancer of ours stands before it",
+    "clients": "who calls SageMaker is a matter of IAM: each request is signed, whatever network it comes from",
     "liveness_path": "SageMaker asks /ping and nothing else",
     "scaling": "SageMaker has instances of its own: endpoint.sagemaker has their least and most",
 }
@@ -82,8 +83,7 @@ def _surcharge(region: str, fleet: InferenceFleet) -> Surcharge:
 
 def belongs_to_sagemaker(fleet: InferenceFleet) -> Iterator[Diagnostic]:
     """Settings of SageMaker at an endpoint that ECS runs."""
-    written = [key for key in ("sagemaker", "sagemaker_generation") if _is_written(fleet.endpoint, key)]
-    for key in written:
+    for key in (key for key in ("sagemaker", "sagemaker_generation") if _is_written(fleet.endpoint, key)):
         yield refuse(
             "sagemaker-settings-of-ecs",
             f"endpoint.{key}",
@@ -188,8 +188,7 @@ def _scales(fleet: InferenceFleet) -> Iterator[Diagnostic]:
 
 
 def _image_is_in_the_regions_ecr(environment: Environment, fleet: InferenceFleet) -> Iterator[Diagnostic]:
-    # SageMaker API, ContainerDefinition.Image: "Amazon ECR in the same region"; other registries need a Lambda
-    # function for their credentials.
+    # SageMaker API, ContainerDefinition.Image: "Amazon ECR in the same region"; others need a function for credentials.
     image = fleet.endpoint.container_image
     if f".dkr.ecr.{environment.region}.amazonaws.com/" not in image:
         yield refuse(

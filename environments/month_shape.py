@@ -63,6 +63,7 @@ def month_shape(environment: Environment, refreshed: Mapping[str, Iterable[Price
         + bool(environment.inference_fleets or environment.hosted_fleets),
         cloudwatch_budget_usd=environment.monitoring.cloudwatch_usd_per_month,
         hosted=tuple(_hosted(environment, fleet, refreshed) for fleet in environment.hosted_fleets),
+        public_balancers=sum(fleet.endpoint.clients.public for fleet in environment.inference_fleets),
     )
 
 

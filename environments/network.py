@@ -1,11 +1,14 @@
 """What an environment file says of the VPC."""
 
 from ipaddress import IPv4Network
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
 
 from environments.strict_model import StrictModel
+
+# RFC 1918, and what carriers and some VPCs share behind their own address: RFC 6598.
+_PRIVATE: Final = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
 
 
 def _as_text(cidr: object) -> object:
@@ -16,6 +19,11 @@ def _as_text(cidr: object) -> object:
 
 
 Cidr = Annotated[IPv4Network, BeforeValidator(_as_text)]
+
+
+def is_private(cidr: IPv4Network) -> bool:
+    """Whether nobody on the internet has its addresses."""
+    return any(cidr.subnet_of(private) for private in _PRIVATE)
 
 
 class Network(StrictModel):

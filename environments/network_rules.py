@@ -2,18 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from ipaddress import IPv4Network
 from typing import Final
 
 from environments.fleet_specs import fleet_spec
 from environments.fleets import InferenceFleet, TrainingFleet
 from environments.model import Environment
-from environments.subnets import BALANCER_ADDRESSES, node_addresses
+from environments.network import is_private
+from environments.subnets import BALANCER_ADDRESSES, PUBLIC_ADDRESSES, PUBLIC_MASK, node_addresses
 from fleet.capacity import FleetRefusedError, LaunchPlan, compile_fleet
 from fleet.capacity.zones import zone_id_prefix
 from fleet.diagnostics import Diagnostic, refuse, warn
 
-_PRIVATE: Final = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
 LARGEST_VPC: Final = 16
 SMALLEST_VPC: Final = 28
 
@@ -25,6 +24,7 @@ def diagnose_network(environment: Environment) -> Iterator[Diagnostic]:
     yield from _zone_ids_differ(environment)
     yield from _gateways_have_zones(environment)
     yield from _is_a_vpc(environment)
+    yield from _public_subnets_have_addresses(environment)
     if LARGEST_VPC <= environment.network.cidr.prefixlen <= SMALLEST_VPC:
         yield from _has_addresses(environment)
 
@@ -86,7 +86,7 @@ def _is_a_vpc(environment: Environment) -> Iterator[Diagnostic]:
     if not LARGEST_VPC <= cidr.prefixlen <= SMALLEST_VPC:
         size = f"a VPC is a /{LARGEST_VPC} to a /{SMALLEST_VPC}, not a /{cidr.prefixlen}"
         yield refuse("vpc-size", "network.cidr", cidr, size, f"use {cidr.network_address}/{LARGEST_VPC}")
-    if not any(cidr.subnet_of(private) for private in _PRIVATE):
+    if not is_private(cidr):
         yield warn(
             "vpc-of-public-addresses",
             "network.cidr",
@@ -119,6 +119,19 @@ def _has_addresses(environment: Environment) -> Iterator[Diagnostic]:
             )
 
 
+def _public_subnets_have_addresses(environment: Environment) -> Iterator[Diagnostic]:
+    public = sum(fleet.endpoint.clients.public for fleet in environment.inference_fleets)
+    most = PUBLIC_ADDRESSES // BALANCER_ADDRESSES
+    if public > most:
+        yield refuse(
+            "too-many-public-endpoints",
+            "fleets",
+            public,
+            f"{public} public endpoints: a public subnet is a /{PUBLIC_MASK} and has room for {most} load balancers",
+            "let some be reached from private networks, or divide them among environments",
+        )
+
+
 def _needed(environment: Environment) -> Counter[str]:
     """Addresses by zone name, with nodes spread evenly over the zones of an inference fleet."""
     needed: Counter[str] = Counter()
@@ -133,7 +146,7 @@ def _needed(environment: Environment) -> Counter[str]:
         offered = [zone for zone, zone_id in zones.items() if zone_id in plan.zone_ids]
         for zone in offered:
             needed[zone] += _of_nodes(plan, -(-fleet.nodes // len(offered)))
-        if isinstance(fleet, InferenceFleet):
+        if isinstance(fleet, InferenceFleet) and not fleet.endpoint.clients.public:
             needed.update(dict.fromkeys(zones, BALANCER_ADDRESSES))
     for fleet in environment.hosted_fleets:
         # A rollout has all instances twice, and SageMaker as many again while it changes them.

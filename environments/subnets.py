@@ -8,7 +8,7 @@ from ipaddress import IPv4Network
 from typing import Final
 
 PUBLIC_MASK: Final = 26
-"""A public subnet holds NAT gateways only; nodes take the rest: one address per network card."""
+"""A public subnet holds a NAT gateway and public load balancers; nodes take the rest: one address per network card."""
 RESERVED_ADDRESSES: Final = 5
 """VPC user guide, subnet sizing: the first four addresses and the last of every subnet."""
 SMALLEST_SUBNET: Final = 16
@@ -16,11 +16,16 @@ SMALLEST_SUBNET: Final = 16
 SERVICE_ADDRESSES: Final = 12
 """In every zone: the eleven interface endpoints of ``stacks.network``, and the mount target of the compile cache."""
 BALANCER_ADDRESSES: Final = 8
-"""Elastic Load Balancing user guide: an Application Load Balancer needs eight free addresses in each subnet."""
+"""Elastic Load Balancing user guide: an Application Load Balancer needs eight free addresses in each subnet, which is a
+/27 at least."""
+GATEWAY_ADDRESSES: Final = 1
+"""A zone has one NAT gateway at most, with one private address."""
+PUBLIC_ADDRESSES: Final = (1 << (32 - PUBLIC_MASK)) - RESERVED_ADDRESSES - GATEWAY_ADDRESSES
+"""Of each zone, for public load balancers."""
 
 
 def node_addresses(cidr: IPv4Network, zones: int) -> int:
-    """Addresses that nodes, tasks and load balancers can have in each zone; 0 where the VPC cannot be cut."""
+    """Addresses that nodes, tasks and internal load balancers can have in each zone; 0 where the VPC cannot be cut."""
     public = zones << (32 - PUBLIC_MASK)
     share = (cidr.num_addresses - public) // zones
     if share < SMALLEST_SUBNET:

@@ -1,4 +1,4 @@
-"""Endpoints: for each inference fleet an ECS service on its own nodes, behind an internal load balancer."""
+"""Endpoints: for each inference fleet an ECS service on its own nodes, behind a load balancer."""
 
 from dataclasses import replace
 from typing import Final

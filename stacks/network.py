@@ -58,6 +58,9 @@ class NetworkStack(Stack):
                 ec2.SubnetConfiguration(name="Nodes", subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS),
             ],
         )
+        for subnet in self.vpc.public_subnets:
+            # Public load balancers lie in them: as exports, they would keep the last of those in the file for ever.
+            CrossStackReferences.of(subnet).produce(ReferenceStrength.WEAK)
         self._record_flows(environment)
         self.node_security_group = ec2.SecurityGroup(
             self, "NodeGroup", vpc=self.vpc, description="Every node: reaches out, is reached by nobody"

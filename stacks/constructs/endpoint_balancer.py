@@ -1,4 +1,7 @@
-"""The internal load balancer of one endpoint, and the bucket where its access logs go."""
+"""The load balancer of one endpoint, and the bucket where its access logs go."""
+
+from ipaddress import IPv4Network
+from typing import Final
 
 from aws_cdk import Acknowledgment, CrossStackReferences, Duration, ReferenceStrength, Validations
 from aws_cdk import aws_ec2 as ec2
@@ -6,10 +9,14 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from environments.clients import Clients
 from environments.fleets import InferenceFleet
 from environments.model import Environment
 from fleet.load_balancer import EndpointNames
 from stacks.constructs.removal import removal_policy
+
+_PUBLIC: Final = ec2.SubnetType.PUBLIC
+_PRIVATE: Final = ec2.SubnetType.PRIVATE_WITH_EGRESS
 
 
 class AccessLogs(s3.Bucket):
@@ -35,7 +42,8 @@ class AccessLogs(s3.Bucket):
 class EndpointBalancer(Construct):
     """Attributes: ``target_group``, ``listener``, ``security_group``, ``names`` (what CloudWatch calls them).
 
-    Reached from inside the VPC only. TLS with the endpoint's certificate; plain HTTP where the environment allows it.
+    Reached from the VPC and the networks that the endpoint names; a public one from those alone. TLS with the
+    endpoint's certificate; plain HTTP where the environment allows it.
     """
 
     def __init__(
@@ -48,34 +56,44 @@ class EndpointBalancer(Construct):
         vpc: ec2.IVpc,
         access_logs: s3.IBucket,
     ) -> None:
-        """Create the load balancer of ``fleet``'s endpoint, in the private subnets of ``vpc``."""
+        """Create the load balancer of ``fleet``'s endpoint, in the private subnets of ``vpc`` unless it is public."""
         super().__init__(scope, construct_id)
+        clients = fleet.endpoint.clients
+        # Of the other kind it is another one, and a target group belongs to one load balancer: with the same ids,
+        # CloudFormation would give the new one the targets of the old, and be refused.
+        parts = Construct(self, "Public") if clients.public else self
+        described = f"Endpoint: reached from {'named networks' if clients.public else 'within the VPC'}"
         self.security_group = ec2.SecurityGroup(
-            self, "Group", vpc=vpc, allow_all_outbound=False, description="Endpoint: reached from within the VPC"
+            parts, "Group", vpc=vpc, allow_all_outbound=False, description=described
         )
         balancer = elb.ApplicationLoadBalancer(
-            self,
+            parts,
             "Balancer",
             vpc=vpc,
-            vpc_subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS),
-            internet_facing=False,
+            vpc_subnets=ec2.SubnetSelection(subnet_type=_PUBLIC if clients.public else _PRIVATE),
+            internet_facing=clients.public,
             security_group=self.security_group,
             drop_invalid_header_fields=True,
             # A long answer streams for minutes.
             idle_timeout=Duration.minutes(5),
         )
         balancer.log_access_logs(access_logs, prefix=fleet.name)
-        self.target_group = endpoint_targets(self, fleet, vpc)
+        self.target_group = endpoint_targets(parts, fleet, vpc)
         self.listener = self._listener(balancer, fleet.endpoint.certificate_arn)
-        self.security_group.add_ingress_rule(
-            ec2.Peer.ipv4(str(environment.network.cidr)), ec2.Port.tcp(self.listener.port), "Clients in the VPC"
-        )
+        self._let_in(clients, environment.network.cidr)
         for part in (balancer, self.target_group):
             # Alarms and dashboards name them: as exports, they would keep the endpoint in the file for ever.
             CrossStackReferences.of(part).produce(ReferenceStrength.WEAK)
         self.names = EndpointNames(
             load_balancer=balancer.load_balancer_full_name, target_group=self.target_group.target_group_full_name
         )
+
+    def _let_in(self, clients: Clients, vpc: IPv4Network) -> None:
+        for network in clients.let_in(vpc):
+            whose = "the VPC" if network == vpc else str(network)
+            self.security_group.add_ingress_rule(
+                ec2.Peer.ipv4(str(network)), ec2.Port.tcp(self.listener.port), f"Clients in {whose}"
+            )
 
     def _listener(self, balancer: elb.ApplicationLoadBalancer, certificate_arn: str | None) -> elb.ApplicationListener:
         if certificate_arn is None:

@@ -16,6 +16,7 @@ from environments import loader
 from environments.markets import OnDemand
 from environments.model import Environment
 from stacks.platform import Platform
+from tests.support.clients import PEERED, PUBLIC, called_by
 from tests.support.templates import cdk_context
 
 FLEETS = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).fleets]
@@ -71,6 +72,11 @@ def test_an_environment_may_have_fleets_of_one_purpose_only(purpose: str) -> Non
 
     # With the checks that the command line makes, which a stage's own synthesis leaves out.
     assert app.synth().nested_assemblies
+
+
+@pytest.mark.parametrize(("before", "after"), [({}, PUBLIC), (PUBLIC, {}), (PUBLIC, PEERED), (PEERED, PUBLIC)])
+def test_an_endpoint_goes_to_the_internet_and_comes_back(before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert in_the_way(called_by(**before), called_by(**after)) == {}
 
 
 def test_two_endpoints_whose_names_differ_by_a_dash_are_two() -> None:

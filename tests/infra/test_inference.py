@@ -9,6 +9,7 @@ import pytest
 from agents.workload.compile_cache.flight.single_flight import OnMiss
 from agents.workload.serving import settings
 from agents.workload.serving.shadow import settings as shadow_settings
+from environments.clients import Clients
 from environments.fleets import InferenceFleet
 from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
@@ -47,7 +48,8 @@ def container(of: Watched) -> dict[str, Any]:
     return found
 
 
-def test_the_endpoint_is_reached_from_within_the_vpc_only(environment: Watched) -> None:
+def test_an_endpoint_that_names_no_clients_is_reached_from_within_the_vpc_only(environment: Watched) -> None:
+    assert endpoint(environment).endpoint.clients == Clients()
     balancer = one(environment, "AWS::ElasticLoadBalancingV2::LoadBalancer")
     ingress = [
         rule

@@ -33,9 +33,9 @@ def test_every_billed_resource_is_counted(environment: Watched) -> None:
     assert len(resources(environment, "AWS::EC2::NatGateway")) == shape.nat_gateways
     assert len(interface) == shape.interface_endpoints
     assert {len(endpoint["SubnetIds"]) for endpoint in interface} == {shape.zones}
-    assert len(resources(environment, "AWS::ElasticLoadBalancingV2::LoadBalancer")) == sum(
-        fleet.purpose is Purpose.INFERENCE for fleet in shape.fleets
-    )
+    balancers = resources(environment, "AWS::ElasticLoadBalancingV2::LoadBalancer")
+    assert len(balancers) == sum(fleet.purpose is Purpose.INFERENCE for fleet in shape.fleets)
+    assert [each["Scheme"] for each in balancers].count("internet-facing") == shape.public_balancers
     assert len(resources(environment, "AWS::Lambda::Function")) == len(shape.functions)
     assert len(resources(environment, "AWS::DynamoDB::Table")) == shape.tables
     assert len(resources(environment, "AWS::CloudWatch::Dashboard")) == shape.dashboards

@@ -1,8 +1,11 @@
 """The network: EFA's security group in both directions, private nodes, recorded flows."""
 
+from ipaddress import IPv4Network
+
 import pytest
 
 from environments import loader
+from environments.subnets import GATEWAY_ADDRESSES, PUBLIC_ADDRESSES, RESERVED_ADDRESSES
 from tests.support.templates import templates
 
 ENVIRONMENTS = loader.available()
@@ -39,6 +42,15 @@ def test_each_zone_of_the_file_has_a_node_subnet_without_public_addresses(enviro
     zones = [subnet.properties["AvailabilityZone"] for subnet in subnets]
     assert zones == list(loader.load(environment).network.availability_zones)
     assert not any(subnet.properties["MapPublicIpOnLaunch"] for subnet in subnets)
+
+
+def test_public_subnets_have_room_for_the_load_balancers_that_rules_allow() -> None:
+    for environment in ENVIRONMENTS:
+        subnets = templates(environment)["network"].resources("AWS::EC2::Subnet", "Vpc/Public")
+        sizes = {IPv4Network(subnet.properties["CidrBlock"]).num_addresses for subnet in subnets}
+        assert {size - RESERVED_ADDRESSES - GATEWAY_ADDRESSES for size in sizes} == {PUBLIC_ADDRESSES}
+        # Elastic Load Balancing user guide: a /27 at least.
+        assert min(sizes) >= 32
 
 
 def test_a_production_zone_has_addresses_for_a_thousand_nodes_with_sixteen_cards() -> None:

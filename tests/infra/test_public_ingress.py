@@ -1,15 +1,28 @@
-"""Who reaches what: nothing is open to everybody, and no endpoint speaks without TLS outside of a laptop."""
+"""Who reaches what: nobody whom the file does not name, and no endpoint speaks without TLS outside of a laptop."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
 
 from environments import loader
+from environments.model import Environment
+from tests.support import clients
+from tests.support.clients import PEERED, PUBLIC, called_by
 from tests.support.templates import StackTemplate, templates
 
-ENVIRONMENTS = loader.available()
+Deployed = tuple[Environment, Mapping[str, StackTemplate]]
+NAMING = {"prod, peered": PEERED, "prod, public": PUBLIC}
+
+
+@pytest.fixture(params=[*loader.available(), *NAMING])
+def deployed(request: pytest.FixtureRequest) -> Deployed:
+    """Each environment that is shipped, and production where the endpoint names its clients."""
+    who = NAMING.get(request.param)
+    if who is None:
+        return loader.load(request.param), templates(request.param)
+    return called_by(**who), clients.templates(**who)
 
 
 def openings(stack: StackTemplate) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -20,11 +33,12 @@ def openings(stack: StackTemplate) -> Iterator[tuple[str, dict[str, Any]]]:
         yield rule.path, rule.properties
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_no_address_outside_of_the_network_is_let_in(environment: str) -> None:
-    own = loader.load(environment).network.cidr
+def test_no_address_outside_of_the_network_is_let_in_but_what_an_endpoint_names(deployed: Deployed) -> None:
+    environment, stacks = deployed
+    own = environment.network.cidr
+    named = {cidr for fleet in environment.inference_fleets for cidr in fleet.endpoint.clients.cidrs}
     seen = 0
-    for stack in templates(environment).values():
+    for stack_id, stack in stacks.items():
         for path, rule in openings(stack):
             seen += 1
             assert "CidrIpv6" not in rule, path
@@ -32,15 +46,18 @@ def test_no_address_outside_of_the_network_is_let_in(environment: str) -> None:
             # A group of ours, a list of AWS's, or addresses of the network as text: no token that could be anything.
             assert cidr is None or isinstance(cidr, str) or "Fn::GetAtt" in cidr, (path, cidr)
             if isinstance(cidr, str):
-                assert IPv4Network(cidr).subnet_of(own), (path, cidr)
+                is_named = stack_id == "inference" and IPv4Network(cidr) in named
+                assert IPv4Network(cidr).subnet_of(own) or is_named, (path, cidr)
     assert seen >= 3
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_no_load_balancer_is_on_the_internet_and_no_task_or_node_has_a_public_address(environment: str) -> None:
-    for stack in templates(environment).values():
+def test_only_a_public_endpoint_is_on_the_internet_and_no_task_or_node_is(deployed: Deployed) -> None:
+    environment, stacks = deployed
+    public = {fleet.name for fleet in environment.inference_fleets if fleet.endpoint.clients.public}
+    for stack in stacks.values():
         for balancer in stack.resources("AWS::ElasticLoadBalancingV2::LoadBalancer"):
-            assert balancer.properties["Scheme"] == "internal"
+            is_public = any(f"/{name}-balancer/" in balancer.path for name in public)
+            assert balancer.properties["Scheme"] == ("internet-facing" if is_public else "internal")
         for service in stack.resources("AWS::ECS::Service"):
             network = service.properties.get("NetworkConfiguration", {}).get("AwsvpcConfiguration", {})
             assert network.get("AssignPublicIp", "DISABLED") == "DISABLED"
@@ -49,17 +66,15 @@ def test_no_load_balancer_is_on_the_internet_and_no_task_or_node_has_a_public_ad
                 assert not card.get("AssociatePublicIpAddress", False), template.path
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_every_listener_speaks_tls_but_a_laptops(environment: str) -> None:
+def test_every_listener_speaks_tls_but_a_laptops(deployed: Deployed) -> None:
+    environment, stacks = deployed
     listeners = [
-        listener
-        for stack in templates(environment).values()
-        for listener in stack.resources("AWS::ElasticLoadBalancingV2::Listener")
+        listener for stack in stacks.values() for listener in stack.resources("AWS::ElasticLoadBalancingV2::Listener")
     ]
-    plain = loader.load(environment).plain_http
+    plain = environment.plain_http
 
-    assert plain is (environment == "local")
-    assert len(listeners) == len(loader.load(environment).inference_fleets)
+    assert plain is (environment.name == "local")
+    assert len(listeners) == len(environment.inference_fleets)
     for listener in listeners:
         properties = listener.properties
         assert properties["Protocol"] == ("HTTP" if plain else "HTTPS")

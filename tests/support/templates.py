@@ -11,6 +11,7 @@ from typing import Any
 import aws_cdk as cdk
 
 from environments import loader
+from environments.model import Environment
 from stacks.platform import Platform
 
 PROJECT_FOLDER = Path(__file__).parents[2]
@@ -57,19 +58,28 @@ def cdk_context() -> dict[str, Any]:
 @cache
 def platform(environment: str) -> Platform:
     """One environment's stage, in an app of its own."""
+    return stage_of(loader.load(environment))
+
+
+def stage_of(environment: Environment) -> Platform:
+    """The same of an environment that need not be a file."""
     app = cdk.App(
         context=cdk_context(),
         outdir=tempfile.mkdtemp(prefix="cdk-"),
         stack_traces=False,
         builtin_cloud_formation_validation=False,
     )
-    return Platform(app, environment, environment=loader.load(environment))
+    return Platform(app, environment.name, environment=environment)
 
 
 @cache
 def templates(environment: str) -> Mapping[str, StackTemplate]:
     """One environment's templates, by the stack's id: network, capacity and so on."""
-    stage = platform(environment)
+    return templates_of(platform(environment))
+
+
+def templates_of(stage: Platform) -> Mapping[str, StackTemplate]:
+    """The templates of ``stage``, by the stack's id."""
     return {
         artifact.hierarchical_id.rpartition("/")[2]: StackTemplate(
             artifact.stack_name, Path(artifact.template_full_path), artifact.template

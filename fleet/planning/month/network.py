@@ -15,6 +15,8 @@ NAT_GB_OF_A_NODE: Final = Spread(1, 5, 50)
 ENDPOINT_GB_OF_A_NODE: Final = Spread(0.5, 2, 10)
 # 1 GB an hour, 25 new connections a second or 3,000 active ones are one unit; text is little.
 LCUS: Final = Spread(0.1, 1, 10)
+# One, and as many as its subnet must have free for it when it is busy: Elastic Load Balancing user guide.
+ADDRESSES_OF_A_BALANCER_AND_ZONE: Final = Spread(1, 1, 8)
 
 
 def network_lines(environment: EnvironmentShape, use: Use) -> list[Line]:
@@ -47,7 +49,16 @@ def network_lines(environment: EnvironmentShape, use: Use) -> list[Line]:
         lines.append(_line("load balancers", hours, "alb-hour", f"{serving}, one for each endpoint"))
         units = f"{LCUS.low:g}, {LCUS.expected:g}, {LCUS.high:g} capacity units on average; 1 is 1 GB an hour"
         lines.append(_line("load balancers' capacity", LCUS * (serving * HOURS), "lcu-hour", units))
+    if environment.public_balancers:
+        lines.append(_public_addresses(environment))
     return lines
+
+
+def _public_addresses(environment: EnvironmentShape) -> Line:
+    each, count = ADDRESSES_OF_A_BALANCER_AND_ZONE, environment.public_balancers
+    because = f"{each.low:g} to {each.high:g} in each of {environment.zones} zones, for {count} public load balancers"
+    hours = each * (count * environment.zones * HOURS)
+    return _line("addresses of the public load balancers", hours, "public-ipv4-hour", because)
 
 
 def _line(what: str, quantity: Spread, price: str, because: str) -> Line:

@@ -77,6 +77,8 @@ class EnvironmentShape:
     dashboards: int
     cloudwatch_budget_usd: float | None
     hosted: tuple[HostedShape, ...] = ()
+    public_balancers: int = 0
+    """Load balancers on the internet, each with addresses in every zone."""
 
     @property
     def nodes(self) -> int:

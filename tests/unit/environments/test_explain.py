@@ -36,7 +36,7 @@ PARTS = sorted({(name, part) for name, part in parts_of(Environment)}, key=str)
 def test_the_walk_finds_the_parts_of_an_endpoint() -> None:
     names = {name for name, _ in PARTS}
 
-    assert {"network", "inference", "spot", "endpoint", "scaling", "targets", "shadow", "email"} <= names
+    assert {"network", "inference", "spot", "endpoint", "clients", "scaling", "targets", "shadow", "email"} <= names
 
 
 @pytest.mark.parametrize(("name", "part"), PARTS)

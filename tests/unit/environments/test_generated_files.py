@@ -37,7 +37,8 @@ PLAUSIBLE: Final[list[Any]] = [
 KEYS: Final = [
     "efa", "efa_layout", "lnc", "placement_group", "alternative_types", "neuron_sdk", "framework", "dtype", "market",
     "instances", "starts_at", "ends_at", "end_date", "reservation_id", "resource_group", "kind", "image_parameter",
-    "purpose", "endpoint", "devices_per_task", "artifact",
+    "purpose", "endpoint", "devices_per_task", "artifact", "clients", "cidrs", "public", "scaling", "targets", "shadow",
+    "price", "rollout", "certificate_arn",
     "sequence_lengths", "batch_sizes", "availability_zones", "nat_gateways", "fleets", "on-demand", "training",
     "<<", "",
 ]  # fmt: skip

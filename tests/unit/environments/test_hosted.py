@@ -70,6 +70,8 @@ def test_what_is_of_nodes_is_refused(tmp_path: Path, changes: dict[str, Any], re
     ("endpoint", "refused"),
     [
         ({"certificate_arn": "arn:aws:acm:x"}, ("not-with-sagemaker", "endpoint.certificate_arn")),
+        ({"clients": {"cidrs": ["10.50.0.0/16"]}}, ("not-with-sagemaker", "endpoint.clients")),
+        ({"clients": {"public": True}}, ("not-with-sagemaker", "endpoint.clients")),
         ({"liveness_path": "/live"}, ("not-with-sagemaker", "endpoint.liveness_path")),
         (
             {"scaling": {"min_nodes": 1, "targets": {"queue_seconds": 1}}},

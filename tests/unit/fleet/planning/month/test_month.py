@@ -104,6 +104,16 @@ def test_of_stopped_nodes_the_volumes_are_paid_for_and_nothing_else() -> None:
     assert volumes.because == "256 GiB while a node runs; 2 stopped ones, all month"
 
 
+def test_a_public_load_balancer_has_addresses_in_every_zone() -> None:
+    what = "addresses of the public load balancers"
+    public = line(replace(ENVIRONMENT, public_balancers=2), what).usd
+
+    assert what not in {each.what for each in month_of(ENVIRONMENT).lines}
+    assert (public.low, public.expected, public.high) == pytest.approx(
+        (2 * 3 * 730 * 0.005, 2 * 3 * 730 * 0.005, 8 * 2 * 3 * 730 * 0.005)
+    )
+
+
 def test_the_total_is_the_sum_of_the_lines() -> None:
     month = month_of(ENVIRONMENT)
 
