@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aws_cdk import aws_cloudwatch as cw
 
-from dashboards.widgets import MINUTE, Row, graph, row, text
+from dashboards.widgets import MINUTE, Shape, graph, target, watched
 from environments.fleets import InferenceFleet
 from environments.hosted_rules import price_difference_text
 from fleet import naming
@@ -14,29 +14,55 @@ from fleet.hosting.variants import CANDIDATE, STABLE, VariantNames
 from fleet.metrics import Unit
 
 
-def section(environment: str, region: str, fleet: InferenceFleet, specs: Sequence[Spec]) -> list[Row]:
+def heading(region: str, fleet: InferenceFleet) -> str:
+    """What it is and whose, and what SageMaker costs beside EC2, as Markdown."""
+    return f"{size(fleet)}: {price_difference_text(region, fleet)}"
+
+
+def size(fleet: InferenceFleet) -> str:
+    """What it is and whose, as Markdown."""
+    return f"## {fleet.name}\n{fleet.nodes} x ml.{fleet.instance_type}, SageMaker, owner {fleet.owner}"
+
+
+def answers(environment: str, fleet: InferenceFleet, specs: Sequence[Spec]) -> tuple[Shape, ...]:
     """Both variants side by side; outside of a rollout there is one."""
-    thresholds = {spec.key: spec for spec in specs if isinstance(spec, AlarmSpec)}
     endpoint = naming.hosted_endpoint(environment, fleet.name)
-    size = f"{fleet.nodes} x ml.{fleet.instance_type}, SageMaker, owner {fleet.owner}"
-    return [
-        row(text(f"## {fleet.name}\n{size}: {price_difference_text(region, fleet)}")),
-        row(
-            graph("Invocations a minute", Unit.COUNT, _both(endpoint, variants.INVOCATIONS, "Sum")),
-            graph("Failed invocations a minute", Unit.COUNT, _both(endpoint, variants.ERRORS_5XX, "Sum")),
-            graph(
-                "Latency of the model, p99",
-                Unit.SECONDS,
-                [_seconds(line, name) for name, line in _lines(endpoint, variants.MODEL_LATENCY, "p99").items()],
-                alarms=[thresholds["EndpointLatencyP99"]],
-            ),
-            graph(
-                "Invocations a minute and instance",
-                Unit.COUNT,
-                _both(endpoint, variants.INVOCATIONS_PER_INSTANCE, "Sum"),
-            ),
+    scaling = fleet.endpoint.sagemaker
+    load = graph(
+        "Invocations a minute and instance",
+        Unit.COUNT,
+        _both(endpoint, variants.INVOCATIONS_PER_INSTANCE, "Sum"),
+        marks=[target(scaling.invocations_per_instance_minute)] if scaling else (),
+    )
+    return (*_served(endpoint, specs), load)
+
+
+def at_a_glance(environment: str, fleet: InferenceFleet, specs: Sequence[Spec]) -> tuple[Shape, ...]:
+    """What there is of every endpoint: requests, failures, latency, and whether anything is there to answer."""
+    return (*_served(naming.hosted_endpoint(environment, fleet.name), specs), instances(specs))
+
+
+def instances(specs: Sequence[Spec]) -> Shape:
+    """SageMaker counts no healthy ones; one that is there says how busy it is: the sum over its processors."""
+    silent = _by_key(specs)["NoHealthyTargets"]
+    return graph("Instances: busy percent, gone without a line", Unit.NONE, [watched(silent, label=STABLE)])
+
+
+def _served(endpoint: str, specs: Sequence[Spec]) -> tuple[Shape, ...]:
+    return (
+        graph("Invocations a minute", Unit.COUNT, _both(endpoint, variants.INVOCATIONS, "Sum")),
+        graph("Failed invocations a minute", Unit.COUNT, _both(endpoint, variants.ERRORS_5XX, "Sum")),
+        graph(
+            "Latency of the model, p99",
+            Unit.SECONDS,
+            [_seconds(line, name) for name, line in _lines(endpoint, variants.MODEL_LATENCY, "p99").items()],
+            alarms=[_by_key(specs)["EndpointLatencyP99"]],
         ),
-    ]
+    )
+
+
+def _by_key(specs: Sequence[Spec]) -> dict[str, AlarmSpec]:
+    return {spec.key: spec for spec in specs if isinstance(spec, AlarmSpec)}
 
 
 def _both(endpoint: str, metric: str, statistic: str) -> list[cw.IMetric]:

@@ -4,12 +4,13 @@ Nodes count their own price. A reserved instance that nothing runs on has no age
 and it is paid for and wasted all the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_cloudwatch as cw
 
 from dashboards.widgets import MINUTE, Shape, graph, numbers, series, text
 from environments.fleet_specs import fleet_spec
+from environments.fleets import Fleet
 from environments.markets import CapacityBlock, Reservation
 from environments.model import Environment
 from fleet import metrics
@@ -21,10 +22,12 @@ from fleet.prices.wording import UNKNOWN, rate
 PRICE_COLUMNS = "latest(price.kind) as price_kind, latest(price.as_of) as price_date"
 
 
-def price_text(environment: Environment) -> Shape:
-    """Every fleet's price as it was deployed. What day it is read on, nobody knows here: StalePrice says it is old."""
+def price_text(environment: Environment, fleets: Sequence[Fleet] | None = None) -> Shape:
+    """Prices as they were deployed, of ``fleets`` or of all. What day they are read on, nobody knows here: StalePrice
+    says that one is old.
+    """
     lines = []
-    for fleet in environment.node_fleets:
+    for fleet in environment.node_fleets if fleets is None else fleets:
         price = price_of(fleet_spec(environment, fleet))
         lines.append(f"**{fleet.name}**: {UNKNOWN if price is None else rate(price, None)}")
     told = " · ".join(lines)

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from dashboards import machinery, money
+from dashboards import links, machinery, money
 from dashboards.alarms import AlarmGroup
 from dashboards.by_job import EACH_JOB_OF_A_NODE, owners_table
-from dashboards.widgets import GRAPH_HEIGHT, Row, Shape, alarm_status, graph, log_table, row, series, text
+from dashboards.widgets import GRAPH_HEIGHT, Row, Shape, alarm_status, graph, log_table, row, series
 from environments.model import Environment
 from fleet import metrics, naming
 from fleet.alarms import Severity
@@ -61,7 +61,7 @@ def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
         ),
         row(owners_table(name)),
         row(_worst_nodes(name)),
-        row(text(_runbooks(environment.paging.runbooks_url, alarms), height=3)),
+        row(links.runbooks(environment.paging.runbooks_url, alarms, height=3)),
     ]
 
 
@@ -76,8 +76,3 @@ def _worst_nodes(environment: str) -> Shape:
         "sort wasted desc",
         "limit 20",
     )
-
-
-def _runbooks(url: str, alarms: Sequence[AlarmGroup]) -> str:
-    keys = sorted({key for group in alarms for key in group.notifying_keys})
-    return "**Runbooks**: " + " · ".join(f"[{key}]({url}/{key}.md)" for key in keys)

@@ -7,9 +7,8 @@ from typing import Final
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cw
 from aws_cdk.interfaces.aws_cloudwatch import IAlarmRef
-from constructs import Construct
 
-from fleet import load_balancer, metrics, naming
+from fleet import load_balancer, metrics
 from fleet.alarms import AlarmSpec, Comparison, MetricRef
 from fleet.load_balancer import EndpointNames
 from fleet.metrics import MetricSpec, Unit
@@ -191,17 +190,4 @@ def _threshold(alarm: AlarmSpec) -> cw.HorizontalAnnotation:
         label=f"{alarm.key} {'below' if below else 'above'} {alarm.threshold:g}",
         color=ALARM_COLOR,
         fill=cw.Shading.NONE,
-    )
-
-
-def dashboard(scope: Construct, environment: str, audience: str, rows: Sequence[Row]) -> cw.Dashboard:
-    """The dashboard of one audience, over the last three hours."""
-    return cw.Dashboard(
-        scope,
-        audience.title().replace("-", ""),
-        dashboard_name=naming.dashboard_name(environment, audience),
-        default_interval=Duration.hours(3),
-        # Sums of dollars and nodes are by the minute; a longer period chosen by the console would multiply them.
-        period_override=cw.PeriodOverride.INHERIT,
-        widgets=[list(widgets) for widgets in rows],
     )

@@ -96,6 +96,12 @@ class Environment(StrictModel):
         return tuple(fleet for fleet in self.fleets if isinstance(fleet, InferenceFleet) and fleet.is_hosted)
 
     @property
+    def fleets_with_dashboards(self) -> tuple[str, ...]:
+        """The names of the fleets whose endpoint has a dashboard of its own."""
+        serving = (*self.inference_fleets, *self.hosted_fleets)
+        return tuple(fleet.name for fleet in serving) if self.monitoring.endpoint_dashboards else ()
+
+    @property
     def node_fleets(self) -> tuple[TrainingFleet | InferenceFleet, ...]:
         """The fleets with nodes, and an agent on each: all but those that SageMaker serves."""
         return tuple(fleet for fleet in self.fleets if not (isinstance(fleet, InferenceFleet) and fleet.is_hosted))

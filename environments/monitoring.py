@@ -24,5 +24,8 @@ class Monitoring(StrictModel):
     prometheus: Prometheus | None = None
     otlp: bool = False
     """Whether series by core go to CloudWatch's OTLP endpoint too, where they are billed by the byte."""
+    endpoint_dashboards: bool = False
+    """Whether each endpoint has a dashboard of its own, at CloudWatch's $3 a month beyond an account's first three;
+    ``inference`` is then a row of each. Default: a section of each there."""
     cloudwatch_usd_per_month: Annotated[float, Field(gt=0)] | None = None
     """What CloudWatch may cost; synthesis warns when more is expected. Default: whatever it costs."""

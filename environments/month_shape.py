@@ -20,7 +20,8 @@ from fleet.serving.scaling_policies import rules, tracked
 
 # The network stack's interface endpoints, each in every zone.
 INTERFACE_ENDPOINTS: Final = 11
-# Operator, capacity and cost, agent health; one more where there is training, and one where there is inference.
+# Operator, capacity and cost, agent health; one more where there is training, one where there is inference, and
+# where the file wants it one of each endpoint.
 DASHBOARDS: Final = 3
 ALWAYS: Final = (
     Function.PAGER,
@@ -60,7 +61,8 @@ def month_shape(environment: Environment, refreshed: Mapping[str, Iterable[Price
         composite_alarms=composites,
         dashboards=DASHBOARDS
         + bool(environment.training_fleets)
-        + bool(environment.inference_fleets or environment.hosted_fleets),
+        + bool(environment.inference_fleets or environment.hosted_fleets)
+        + len(environment.fleets_with_dashboards),
         cloudwatch_budget_usd=environment.monitoring.cloudwatch_usd_per_month,
         hosted=tuple(_hosted(environment, fleet, refreshed) for fleet in environment.hosted_fleets),
         public_balancers=sum(fleet.endpoint.clients.public for fleet in environment.inference_fleets),

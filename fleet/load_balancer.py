@@ -35,6 +35,11 @@ class EndpointNames:
     node_group: str = ""
     """The Auto Scaling group of its nodes, whose metrics are collected where the endpoint scales."""
 
+    @property
+    def every_target(self) -> tuple[tuple[str, str], ...]:
+        """The dimensions of what all target groups of the load balancer do together."""
+        return ((LOAD_BALANCER, self.load_balancer),)
+
     def dimensions(self, metric: str) -> tuple[tuple[str, str], ...]:
         """The dimensions that AWS publishes ``metric`` with."""
         balancer = (LOAD_BALANCER, self.load_balancer)

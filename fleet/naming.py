@@ -36,6 +36,11 @@ def dashboard_name(environment: str, audience: str) -> str:
     return f"{PROJECT}-{environment}-{audience}"
 
 
+def endpoint_audience(fleet: str) -> str:
+    """The audience of an endpoint's own dashboard: whoever is on call for it."""
+    return f"endpoint-{fleet}"
+
+
 def mute_rule(environment: str, window: str) -> str:
     """The CloudWatch mute rule of a maintenance window."""
     return f"{PROJECT}-{environment}-{window}"

@@ -10,10 +10,10 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from dashboards import agent_health, capacity_and_cost, inference, operator, training
+from dashboards import agent_health, capacity_and_cost, endpoint, inference, operator, training
 from dashboards.alarms import Alarm, AlarmGroup
+from dashboards.dashboard import dashboard
 from dashboards.mute_rules import mute
-from dashboards.widgets import dashboard
 from environments.alarms import environment_alarms, machinery_alarms
 from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.model import Environment
@@ -80,6 +80,10 @@ class ObservabilityStack(Stack):
         for audience, rows in audiences.items():
             if rows:
                 dashboard(self, environment.name, audience, rows)
+        own = Construct(self, "Endpoints")
+        for fleet, rows in endpoint.dashboards(environment, specs, endpoints, self.alarms).items():
+            # By the fleet's name as it is: two that differ in a dash only would be one in PascalCase.
+            dashboard(own, environment.name, naming.endpoint_audience(fleet), rows, construct_id=fleet)
 
     def _alarms(
         self,

@@ -310,7 +310,7 @@ def test_every_metric_is_drawn_or_has_a_reason_not_to_be() -> None:
         ("HardwareFault", {"operator"}),
         ("FleetSilent", {"operator", "agent-health"}),
         # Whoever wonders why a figure jumped.
-        ("ChangeInProgress", {"operator", "inference", "agent-health"}),
+        ("ChangeInProgress", {"operator", "inference", "endpoint-inf2-chat", "agent-health"}),
     ],
 )
 def test_what_an_alarm_reads_is_drawn_where_its_audience_looks(key: str, audiences: set[str]) -> None:
