@@ -29,6 +29,8 @@ STATIC: Final = Path(__file__).parent / "static"
 ECHARTS: Final = Path(__file__).parents[2] / "node_modules" / "echarts" / "dist" / "echarts.min.js"
 RUNBOOKS: Final = Path(__file__).parents[2] / "docs" / "runbooks"
 PLACE: Final = {"x": None, "y": None, "width": 6, "height": 6}
+# How an endpoint's own begins.
+_ENDPOINT: Final = naming.endpoint_audience("")
 Answer = Callable[[Request], dict[str, Any]]
 
 
@@ -93,11 +95,12 @@ class DashboardsPage:
             raise DashboardsPageError(f"No dashboard of {self._environment} at {self._cloud.endpoint}: deploy first")
         status, inbox = self._cloud.control("status"), self._cloud.control("inbox")
         prefix = naming.dashboard_name(self._environment, "")
+        audiences = _in_order([name.removeprefix(prefix) for name in names])
         return {
             "environment": self._environment,
             "endpoint": self._cloud.endpoint,
             "now": int(((status or {}).get("now") or self._now()) * 1000),
-            "dashboards": [{"name": name, "title": _title(name.removeprefix(prefix))} for name in _in_order(names)],
+            "dashboards": [{"name": prefix + audience, "title": _title(audience)} for audience in audiences],
             "alarms": panels.alarm_summary(self._cloud, self._environment),
             "inbox": None if inbox is None else inbox.get("messages", []),
         }
@@ -160,12 +163,14 @@ def _runbook(key: str) -> Response:
     return HTMLResponse(template.replace("{title}", escape(key)).replace("{text}", text))
 
 
-def _in_order(names: list[str]) -> list[str]:
-    """The dashboard of the person on call first, then by name."""
-    return sorted(names, key=lambda name: (not name.endswith("-operator"), name))
+def _in_order(audiences: list[str]) -> list[str]:
+    """The dashboard of the person on call first, those of single endpoints last, else by name."""
+    return sorted(audiences, key=lambda audience: (audience != "operator", audience.startswith(_ENDPOINT), audience))
 
 
 def _title(audience: str) -> str:
+    if audience.startswith(_ENDPOINT):
+        return f"Endpoint {audience.removeprefix(_ENDPOINT)}"
     return audience.replace("-", " ").replace("_", " ").capitalize()
 
 

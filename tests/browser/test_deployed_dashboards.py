@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from local.dashboards_page.app import create_app
 from local.dashboards_page.metric_queries import lines
@@ -16,7 +16,7 @@ from tests.browser.conftest import PATIENCE_MILLISECONDS
 from tests.support.full_day import MINUTES, NOW, FullDay, bodies, day, full_day
 
 pytestmark = pytest.mark.browser
-AUDIENCES = ["operator", "training", "inference", "capacity-and-cost", "agent-health"]
+AUDIENCES = ["operator", "training", "inference", "endpoint-inf2-chat", "capacity-and-cost", "agent-health"]
 # What each chart drew: its series with their points, as ECharts holds them.
 DRAWN = """() => [...document.querySelectorAll('.widget')].map(box => {
   const chart = box.querySelector('.chart') && echarts.getInstanceByDom(box.querySelector('.chart'));
@@ -80,6 +80,43 @@ def test_no_title_and_no_name_is_cut_off(context: BrowserContext, url: str, audi
         ".filter(title => title.scrollWidth > title.clientWidth).map(title => title.textContent)"
     )
     assert cut == []
+
+
+def test_a_link_leads_to_an_endpoints_own_dashboard_and_the_way_back_from_it(context: BrowserContext, url: str) -> None:
+    page, errors = opened(context, url, "inference")
+
+    page.get_by_role("link", name="Its own dashboard").click()
+    expect(page.locator("nav [aria-current]")).to_have_text("Endpoint inf2-chat")
+    assert page.url.endswith("#neuron-fleet-local-endpoint-inf2-chat")
+    page.get_by_role("link", name="every endpoint").click()
+    expect(page.locator("nav [aria-current]")).to_have_text("Inference")
+    page.go_back()
+    expect(page.locator("nav [aria-current]")).to_have_text("Endpoint inf2-chat")
+
+    assert errors == []
+
+
+def test_a_link_to_a_dashboard_that_is_not_deployed_is_told(context: BrowserContext, url: str) -> None:
+    page, errors = opened(context, url, "operator")
+
+    page.evaluate("location.hash = '#dashboards:name=neuron-fleet-local-gone'")
+
+    expect(page.get_by_role("alert")).to_have_text("No dashboard neuron-fleet-local-gone here")
+    expect(page.locator("nav [aria-current]")).to_have_text("Operator")
+    assert errors == []
+
+
+def test_the_dashboards_of_endpoints_stand_last(context: BrowserContext, url: str) -> None:
+    page, _ = opened(context, url, "operator")
+
+    assert page.get_by_role("navigation").get_by_role("button").all_inner_texts() == [
+        "Operator",
+        "Agent health",
+        "Capacity and cost",
+        "Inference",
+        "Training",
+        "Endpoint inf2-chat",
+    ]
 
 
 def test_how_soon_a_day_of_data_is_painted(context: BrowserContext, url: str) -> None:

@@ -13,6 +13,9 @@ const AT_ONCE = 4;
 const at = (id) => document.getElementById(id);
 const page = { dashboard: null, range: asked.get("range") in RANGES ? asked.get("range") : "3h", live: true, widgets: [], boxes: [], data: [], turn: 0, times: null };
 
+// The page's own address, or the console's, as links on dashboards have it.
+const inAddress = () => decodeURIComponent(location.hash.slice(1)).replace(/^dashboards:name=/, "");
+
 async function ask(path, parameters = {}) {
   try {
     const answer = await fetch(`/api/${path}?${new URLSearchParams(parameters)}`);
@@ -53,8 +56,8 @@ function header(overview) {
   document.title = `Neuron Fleet · ${overview.environment}`;
   const names = overview.dashboards.map(({ name }) => name);
   if (!names.includes(page.dashboard)) {
-    const wanted = decodeURIComponent(location.hash.slice(1));
-    page.dashboard = names.find((name) => name === wanted) || names.find((name) => name.endsWith("-operator")) || names[0];
+    const wanted = inAddress();
+    page.dashboard = names.find((name) => name === wanted) || names[0];
   }
   const known = [...at("dashboards").children].map((tab) => tab.dataset.name).join();
   if (known !== names.join()) {
@@ -74,6 +77,16 @@ function show(name) {
   page.dashboard = name;
   history.replaceState(null, "", `#${encodeURIComponent(name)}`);
   refresh();
+}
+
+// Of links on dashboards, and of the browser's way back.
+function follow() {
+  const names = [...at("dashboards").children].map((tab) => tab.dataset.name);
+  const wanted = inAddress() || names[0];
+  if (!names.includes(wanted)) return problem(`No dashboard ${wanted} here`);
+  if (wanted === page.dashboard) return problem();
+  scrollTo(0, 0);
+  show(wanted);
 }
 
 function alarms(all, now) {
@@ -149,6 +162,7 @@ function controls() {
   addEventListener("resize", () => {
     for (const holder of document.querySelectorAll(".chart")) echarts.getInstanceByDom(holder)?.resize();
   });
+  addEventListener("hashchange", follow);
   echarts.connect("page");
 }
 
