@@ -88,6 +88,7 @@ class OperationsStack(Stack):
                 "CAPACITY_LOG_GROUP": naming.capacity_log_group(environment.name),
                 "PAGING": self._directory(environment),
                 "LARGE_FLEETS": json.dumps([fleet.name for fleet in environment.fleets if fleet.nodes > SMALL_FLEET]),
+                "ENDPOINT_DASHBOARDS": json.dumps(environment.fleets_with_dashboards),
                 "RUNBOOKS_URL": environment.paging.runbooks_url,
                 "IDEMPOTENCY_TABLE": self.pages_sent.table_name,
                 "WAITING_QUEUE": self.waiting.queue_url,

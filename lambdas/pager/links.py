@@ -27,10 +27,15 @@ class Links:
 def links(settings: Settings, change: AlarmChange, query: str | None, *, about_capacity: bool = False) -> Links:
     """The links of a page, over the hour before the transition and the minutes after it."""
     log_group = settings.capacity_log_group if about_capacity else settings.node_log_group
-    audience = CAPACITY_DASHBOARD if about_capacity else DASHBOARD
     start, end = change.changed_at - BEFORE, change.changed_at + AFTER
     split = naming.split_alarm_name(change.name)
-    key = split[2] if split else "README"
+    _, subject, key = split or (None, None, "README")
+    if about_capacity:
+        audience = CAPACITY_DASHBOARD
+    elif subject in settings.endpoint_dashboards:
+        audience = naming.endpoint_audience(subject)
+    else:
+        audience = DASHBOARD
     console = f"https://{change.region}.console.aws.amazon.com/cloudwatch/home?region={change.region}"
     dashboard = naming.dashboard_name(settings.environment, audience)
     return Links(

@@ -14,7 +14,7 @@ class Settings(BaseModel):
     """Names only; the secrets' values stay in Secrets Manager.
 
     ``paging`` is the directory of destinations as ``fleet.paging.content`` writes it. ``large_fleets`` have more nodes
-    than a log query returns events for.
+    than a log query returns events for, those of ``endpoint_dashboards`` a dashboard of their own.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -24,6 +24,7 @@ class Settings(BaseModel):
     capacity_log_group: str = Field(alias="CAPACITY_LOG_GROUP")
     paging: Json[dict[str, Any]] = Field(alias="PAGING")
     large_fleets: Json[frozenset[str]] = Field(default=frozenset(), alias="LARGE_FLEETS")
+    endpoint_dashboards: Json[frozenset[str]] = Field(default=frozenset(), alias="ENDPOINT_DASHBOARDS")
     runbooks_url: str = Field(alias="RUNBOOKS_URL")
     idempotency_table: str = Field(alias="IDEMPOTENCY_TABLE")
     waiting_queue: str = Field(alias="WAITING_QUEUE")

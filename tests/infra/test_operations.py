@@ -90,11 +90,13 @@ def test_the_pager_is_told_names_and_no_secret(environment: Watched) -> None:
         "CAPACITY_LOG_GROUP",
         "PAGING",
         "LARGE_FLEETS",
+        "ENDPOINT_DASHBOARDS",
         "WAITING_QUEUE",
         "RUNBOOKS_URL",
         "IDEMPOTENCY_TABLE",
         "LOG_LEVEL",
     }
+    assert json.loads(variables["ENDPOINT_DASHBOARDS"]) == list(environment.environment.fleets_with_dashboards)
     told = directory_of(json.loads(flatten(variables["PAGING"])))
     paging = environment.environment.paging
     assert told.destinations["slack"].address == paging.slack_secret

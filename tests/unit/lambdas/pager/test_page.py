@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lambdas.pager.destinations.pagerduty import EVENTS_URL
-from tests.support.pager import Pager, alarm_change, history, node_event
+from tests.support.pager import ENVIRON, Pager, alarm_change, history, node_event
 
 WASTE = {"wasted_usd_per_hour": 18.0, "tensor_engine_utilization": 6.4}
 GOOD = {"wasted_usd_per_hour": 1.0, "tensor_engine_utilization": 38.0}
@@ -146,3 +146,20 @@ def test_links_cover_the_time_of_the_incident(field: str) -> None:
         assert moment in url.replace("*3A", ":")
     assert "<" not in url
     assert "|" not in url
+
+
+@pytest.mark.parametrize(
+    ("alarm", "audience"),
+    [
+        ("prod/inf2-chat/HardwareFault", "endpoint-inf2-chat"),
+        ("prod/inf2-chat/CapacityMissing", "capacity-and-cost"),
+        ("prod/trn1-pretrain/HardwareFault", "operator"),
+        ("prod/inf2-chat-small/HardwareFault", "operator"),
+    ],
+)
+def test_a_page_about_an_endpoint_leads_to_its_own_dashboard_where_it_has_one(alarm: str, audience: str) -> None:
+    pager = Pager(environ={**ENVIRON, "ENDPOINT_DASHBOARDS": '["inf2-chat"]'}).seen(node_event())
+    page = pager.handle(alarm_change(AlarmName=alarm)).page
+
+    assert page is not None
+    assert f"#dashboards:name=neuron-fleet-prod-{audience};" in page.links.dashboard
