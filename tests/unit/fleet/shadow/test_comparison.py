@@ -64,7 +64,11 @@ def test_a_long_list_is_cut_to_the_worst() -> None:
         ({"latency": Latency(0.2, 0.4, 0.2, 0.66)}, True, "p99 of the recorded requests is 0.660 s"),
         ({"latency": None}, False, "nobody has measured"),
         ({"equal": 9}, False, "9 of 10 recorded requests were compared"),
-        ({"equal": 0, "left": Left(chance=80)}, False, "of 80 others the answer is chance: no temperature 0"),
+        (
+            {"equal": 0, "left": Left(chance=80)},
+            False,
+            "of 80 others the answer is chance: no temperature 0, or a stream",
+        ),
         # One of what may still be ten is over, whatever comes.
         ({"equal": 2, "different": 1}, True, "1 of 3 answers"),
     ],
@@ -87,6 +91,13 @@ def test_what_a_gate_does_not_let_through(changes: dict[str, Any], is_breach: bo
 )
 def test_what_a_gate_lets_through(changes: dict[str, Any]) -> None:
     assert judge(GATE, [replace(GOOD, **changes)]) == []
+
+
+def test_exactly_as_many_failures_as_are_allowed_are_no_breach() -> None:
+    gate = replace(GATE, failed_percent=0.57)
+
+    assert judge(gate, [replace(GOOD, equal=9943, failed=57)]) == []
+    assert [breach for breach, _ in judge(gate, [replace(GOOD, equal=9942, failed=58)])] == [True]
 
 
 def test_a_limit_of_none_is_not_judged() -> None:
