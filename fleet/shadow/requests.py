@@ -51,14 +51,14 @@ def reason_against(path: str, fields: Mapping[str, Any]) -> str:
     return "" if is_number and temperature == 0 else "temperature"
 
 
-def answer_in(path: str, body: Mapping[str, Any]) -> Answer | None:
+def answer_in(path: str, body: Any) -> Answer | None:  # noqa: ANN401 - JSON
     """What is to be compared of the JSON of an answer; None where it is not one of that path."""
     try:
         if path == EMBEDDINGS:
             answer = Answer(vectors=tuple(_vector(each["embedding"]) for each in _in_order(body["data"])))
         else:
             answer = Answer(texts=tuple(str(each["text"]) for each in _in_order(body["choices"])))
-    except (KeyError, TypeError, ValueError, struct.error):
+    except (KeyError, TypeError, ValueError, OverflowError, struct.error):
         return None
     return answer if answer.texts or answer.vectors else None
 

@@ -78,6 +78,10 @@ def test_answers_are_read_in_the_order_of_their_index() -> None:
         {"data": [{"index": 0, "embedding": "no base64"}]},
         # Three bytes are no float.
         {"data": [{"index": 0, "embedding": "AAAA"}]},
+        None,
+        # JSON has integers that no float holds, and Python reads Infinity.
+        {"data": [{"index": 0, "embedding": [10**400]}]},
+        {"choices": [{"index": float("inf"), "text": "a"}]},
     ],
 )
 @pytest.mark.parametrize("path", [COMPLETIONS, EMBEDDINGS])
