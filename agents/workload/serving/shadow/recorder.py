@@ -10,8 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from agents.workload.serving.errors import ServingError
 from agents.workload.serving.shadow.tap import Exchange
@@ -107,16 +106,24 @@ class Recorder:
         try:
             exchange = self._queue.get(timeout=wait) if wait else self._queue.get_nowait()
             while True:
-                self._keep(exchange)
+                self._keep_guarded(exchange)
                 exchange = self._queue.get_nowait()
         except queue.Empty:
             return
+
+    def _keep_guarded(self, exchange: Exchange) -> None:
+        try:
+            self._keep(exchange)
+        except Exception:
+            # What clients send decides what is seen here; the next request is another one.
+            logger.exception("a recorded request could not be kept")
+            self._left = self._left.plus(Left(failed=1))
 
     def _keep(self, exchange: Exchange) -> None:
         size = len(exchange.body) + len(exchange.answer)
         is_full = len(self._samples) >= _MOST_SAMPLES or self._bytes + size > _MOST_BYTES
         if not exchange.is_whole or is_full:
-            self._left = replace(self._left, dropped=self._left.dropped + 1)
+            self._left = self._left.plus(Left(dropped=1))
             return
         found = _sample(exchange)
         if isinstance(found, Left):
@@ -130,8 +137,8 @@ class Recorder:
             try:
                 self.step(_LOOK)
             except Exception:
-                # What clients send decides what is seen here; the next request is another one.
-                logger.exception("a recorded request could not be kept")
+                # The next minute is another one.
+                logger.exception("recorded requests could not be written")
         self._take(0.0)
         self.flush()
 
@@ -140,16 +147,21 @@ def _sample(exchange: Exchange) -> Sample | Left:
     """What is kept of it, or what it is counted as."""
     if exchange.status != 200:
         return Left(failed=1)
-    try:
-        asked, answered = json.loads(exchange.body), json.loads(exchange.answer)
-    except ValueError:
-        return Left(failed=1)
+    asked = _json(exchange.body)
     if not isinstance(asked, dict):
         return Left(failed=1)
+    # Before the answer is read: that of a stream is no JSON.
     if requests.reason_against(exchange.path, asked):
         return Left(chance=1)
-    answer = requests.answer_in(exchange.path, answered)
+    answer = requests.answer_in(exchange.path, _json(exchange.answer))
     if answer is None:
         return Left(failed=1)
     body = exchange.body.decode("utf-8", "replace")
     return Sample(exchange.request_id, exchange.at, exchange.path, body, answer, exchange.seconds)
+
+
+def _json(content: bytes) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None

@@ -120,11 +120,11 @@ class Replay:
     async def _ask(self, sample: Sample) -> Replayed:
         try:
             answer = await asyncio.wait_for(self._tap.ask(sample.path, sample.body.encode()), _PATIENCE)
+            return _replayed(sample, answer)
         except Exception as error:
             # Whatever the application raises is no answer. Its words may hold the prompt.
             logger.warning("recorded request %s failed: %s", sample.request_id, type(error).__name__)
             return Replayed(sample, None, 0.0)
-        return _replayed(sample, answer)
 
 
 def newest_batches(objects: Objects, fleet: str, most: int) -> list[Batch]:

@@ -67,7 +67,11 @@ def test_a_minute_of_samples_is_one_object() -> None:
     ("changes", "left"),
     [
         ({"body": b'{"prompt": "a"}'}, Left(chance=1)),
-        ({"body": b'{"prompt": "a", "temperature": 0, "stream": true}'}, Left(chance=1)),
+        # As a server streams: its answer is no JSON.
+        (
+            {"body": b'{"prompt": "a", "temperature": 0, "stream": true}', "answer": b"data: {}\n\ndata: [DONE]\n\n"},
+            Left(chance=1),
+        ),
         ({"status": 500}, Left(failed=1)),
         ({"status": 413}, Left(failed=1)),
         ({"body": b"{"}, Left(failed=1)),
@@ -170,3 +174,27 @@ def test_what_was_kept_is_written_when_the_process_ends() -> None:
     of.stop()
 
     assert [len(each.samples) for each in batches(bucket)] == [1]
+
+
+def test_a_request_that_nobody_foresaw_costs_no_other_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def keep(of: Recorder, given: Exchange) -> None:
+        if given.request_id == "odd":
+            raise RuntimeError("odd")
+        usual(of, given)
+
+    usual = Recorder._keep
+    monkeypatch.setattr(Recorder, "_keep", keep)
+    bucket = Bucket()
+    of = Recorder(bucket, "chat", TASK)
+    for name in ("odd", "r2"):
+        of.offer(exchange(name))
+    # Told to stop before it began: all that it does is what is done at the end.
+    of._stop.set()
+    of.start()
+    of.stop()
+
+    (batch,) = batches(bucket)
+    assert ([each.request_id for each in batch.samples], batch.left) == (["r2"], Left(failed=1))
+    assert "could not be kept" in caplog.text
