@@ -36,6 +36,7 @@ class Shadowed:
         if scope["type"] != "lifespan":
             await self.tap(scope, receive, send)
             return
+        self.tap.state = scope.get("state")
         beside = asyncio.create_task(self._live())
 
         async def say(message: Message) -> None:

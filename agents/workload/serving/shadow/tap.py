@@ -6,7 +6,7 @@ given out: clients that are slow to send or to read are in neither.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from uuid import uuid4
@@ -52,6 +52,8 @@ class Tap:
         self._application, self._percent = application, percent
         self.taker: Taker | None = None
         self.asked = 0
+        self.state: Mapping[str, Any] | None = None
+        """What the application has put aside when it started (ASGI, "Lifespan State"): servers give it to requests."""
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass it on."""
@@ -81,7 +83,7 @@ class Tap:
 
         passing = _Passing(_once(receive), send)
         at = time.time()
-        await self._application(_scope(path, body), passing.hear, passing.say)
+        await self._application(_scope(path, body, self.state), passing.hear, passing.say)
         return passing.exchange("", at, path)
 
 
@@ -141,11 +143,13 @@ def _id(scope: Message) -> str:
     return trace_id(header.decode("latin-1")) or uuid4().hex
 
 
-def _scope(path: str, body: bytes) -> Message:
+def _scope(path: str, body: bytes, state: Mapping[str, Any] | None) -> Message:
     length = str(len(body)).encode()
+    # Each request has a copy of its own, as from a server.
+    kept = {} if state is None else {"state": dict(state)}
     return {
         "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1", "method": "POST",
         "scheme": "http", "path": path, "raw_path": path.encode(), "query_string": b"", "root_path": "",
         "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json"), (b"content-length", length)],
-        "client": ("127.0.0.1", 0), "server": ("127.0.0.1", 0),
+        "client": ("127.0.0.1", 0), "server": ("127.0.0.1", 0), **kept,
     }  # fmt: skip

@@ -30,6 +30,10 @@ TOLD = {
 }
 
 
+# Filled by the application, read by the server: ASGI, "Lifespan State".
+STATE: Message = {}
+
+
 async def app(scope: Message, receive: Receive, send: Send) -> None:
     assert scope["type"] == "lifespan"
     await receive()
@@ -53,7 +57,7 @@ def live(of: Any, until: Callable[[], bool], said: list[str]) -> None:
     async def talk() -> None:
         messages: asyncio.Queue[Message] = asyncio.Queue()
         await messages.put({"type": "lifespan.startup"})
-        running = asyncio.create_task(of({"type": "lifespan"}, messages.get, send))
+        running = asyncio.create_task(of({"type": "lifespan", "state": STATE}, messages.get, send))
         async with asyncio.timeout(60):
             while not until():
                 await asyncio.sleep(0.02)
@@ -99,6 +103,7 @@ def test_on_the_stable_side_it_records_until_the_application_ends(monkeypatch: p
     of = Shadowed(app, settings(), lambda: True)
 
     live(of, lambda: of.tap.taker is not None, said)
+    assert of.tap.state is STATE
     # The process is gone after the last of these.
     assert said == ["lifespan.startup.complete", "written", "lifespan.shutdown.complete"]
 

@@ -126,3 +126,19 @@ def test_an_error_of_the_application_is_everybodys_own() -> None:
     with pytest.raises(RuntimeError, match="broken"):
         asyncio.run(made(scope, receive, send))
     assert kept.exchanges == []
+
+
+def test_what_is_asked_again_finds_what_the_application_put_aside_when_it_started() -> None:
+    seen: list[dict[str, Any]] = []
+
+    async def application(scope: Message, receive: Receive, send: Send) -> None:
+        seen.append(scope["state"])
+        seen[-1]["model"] += " of one request"
+        await echo(scope, receive, send)
+
+    made = Tap(application, 100.0)
+    made.state = {"model": "m"}
+    for _ in range(2):
+        assert asyncio.run(made.ask("/v1/completions", b"{}")).status == 200
+    assert seen == [{"model": "m of one request"}] * 2
+    assert made.state == {"model": "m"}
