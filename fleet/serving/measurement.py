@@ -102,10 +102,12 @@ def percentile(rising: Sequence[float], percent: float) -> float:
 
 def by_second(samples: Sequence[Sample], begin: float, end: float) -> list[Second]:
     """The window in seconds, by when answers came."""
-    groups: dict[int, list[Sample]] = {at: [] for at in range(ceil(end - begin))}
+    # Rounded first: the end may be a hair later than whole seconds, and the plot would end in an empty one.
+    count = ceil(round(end - begin, 6))
+    groups: dict[int, list[Sample]] = {at: [] for at in range(count)}
     for sample in samples:
         if begin <= sample.ended < end:
-            groups[int(sample.ended - begin)].append(sample)
+            groups[min(int(sample.ended - begin), count - 1)].append(sample)
     return [_second(at, group) for at, group in groups.items()]
 
 

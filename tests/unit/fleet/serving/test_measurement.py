@@ -64,3 +64,11 @@ def test_a_second_without_answers_has_no_latency() -> None:
     seconds = by_second([Sample(0.0, 0.5), Sample(0.0, 2.5, error="timeout")], 0.0, 3.0)
 
     assert [(each.requests, each.errors, each.p99) for each in seconds] == [(1, 0, 0.5), (0, 0, None), (0, 1, None)]
+
+
+def test_a_window_of_whole_seconds_has_so_many_on_any_clock() -> None:
+    begin = 3 * 1.1
+    end = begin + 3
+    assert end - begin > 3
+
+    assert len(by_second([Sample(begin, begin + 2.5)], begin, end)) == 3
