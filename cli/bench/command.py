@@ -76,7 +76,7 @@ def endpoint(  # noqa: PLR0913, PLR0917 (one for each option)
 
 def _served(name: str, instances: int, market: MarketKind, region: str) -> Served:
     try:
-        return Served(name, instances, region, price_for(instance_type(name), region, market))
+        return Served(name, instances, region, market, price_for(instance_type(name), region, market))
     except UnknownInstanceTypeError as error:
         refuse(error)
 

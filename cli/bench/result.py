@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from cli.bench.load import Load
+from fleet.fleet_spec import MarketKind
 from fleet.instances import Price
 from fleet.planning.money import PlanError
 from fleet.serving.measurement import Measurement, usd_per_million_tokens
@@ -18,11 +19,12 @@ SCHEMA: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What served: ``instances`` of ``instance_type``, at ``price`` an hour each; None where no price is known."""
+    """What served: ``instances`` of ``instance_type``, at ``price`` an hour each in ``market``; None: not known."""
 
     instance_type: str
     instances: int
     region: str
+    market: MarketKind
     price: Price | None
 
     def usd_per_million_tokens(self, measurement: Measurement) -> float | None:
@@ -48,7 +50,7 @@ def content(load: Load, measurement: Measurement, served: Served | None, at: str
 
 
 def option_fields(path: str) -> Mapping[str, str]:
-    """What a result says of an option of `fleet plan compare`: type, instances, region and throughput in tokens.
+    """What a result says of an option of `fleet plan compare`: type, instances, region, market, throughput in tokens.
 
     Raises:
         PlanError: it cannot be read, is no result, or does not say what served.
@@ -64,6 +66,8 @@ def option_fields(path: str) -> Mapping[str, str]:
             "type": str(served["instance_type"]),
             "instances": str(served["instances"]),
             "region": str(served["region"]),
+            # Results of before do not have it: then the default of that command counts.
+            **({"market": str(served["market"])} if "market" in served else {}),
             "throughput": str(rate),
         }
     except OSError as error:

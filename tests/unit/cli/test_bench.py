@@ -165,6 +165,19 @@ def test_plan_compare_reads_the_result(server: Standin, tmp_path: Path) -> None:
     )
 
 
+def test_plan_compare_takes_the_price_of_the_market_that_was_measured(server: Standin, tmp_path: Path) -> None:
+    server.seconds = 0.05
+    file = tmp_path / "trn1.json"
+    file.write_text(json.dumps(measured(server, "--type", "trn1.32xlarge", "--market", "capacity-block")))
+    options = ["--option", f"name=measured,bench={file}", "--option", "name=other,type=inf2.48xlarge,throughput=100"]
+    done = CliRunner().invoke(app, ["plan", "compare", *options, "--json"])
+
+    served = json.loads(file.read_text())["served"]
+    assert served["price"]["kind"] == "capacity-block"
+    mine = json.loads(done.stdout)["given"][0]
+    assert mine["usd_per_million_units"] == pytest.approx(served["usd_per_million_tokens"])
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [("{}", "not a result of"), ("[", "not a result of"), (None, "No such file"), ('{"kind": 3}', "not a result of")],
