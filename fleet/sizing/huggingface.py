@@ -24,7 +24,9 @@ class _Family:
     has_head_norms: bool = False
     is_decoder: bool = True
     extra_positions: int | None = None
-    """Learned position embeddings: so many more than the longest context. None: positions are rotary."""
+    """Learned position embeddings: so many more than the config says. None: positions are rotary."""
+    unused_positions: int = 0
+    """Of those that the config says, so many that no token ever has."""
 
 
 _FAMILIES: Final[Mapping[str, _Family]] = {
@@ -36,7 +38,10 @@ _FAMILIES: Final[Mapping[str, _Family]] = {
     "qwen3": _Family(has_head_norms=True),
     "qwen3_moe": _Family(has_head_norms=True),
     "bert": _Family(is_gated=False, norm_vectors=2, has_biases=True, is_decoder=False, extra_positions=0),
-    "roberta": _Family(is_gated=False, norm_vectors=2, has_biases=True, is_decoder=False, extra_positions=0),
+    # It counts positions from the padding's on, which is 1: the first token has the third.
+    "roberta": _Family(
+        is_gated=False, norm_vectors=2, has_biases=True, is_decoder=False, extra_positions=0, unused_positions=2
+    ),
     "gpt_neox": _Family(is_gated=False, norm_vectors=2, has_biases=True),
     "opt": _Family(is_gated=False, norm_vectors=2, has_biases=True, extra_positions=2),
 }
@@ -84,7 +89,7 @@ def read_config(config: Mapping[str, object], name: str) -> ModelShape:
         experts=feed_forward.experts,
         is_decoder=family.is_decoder,
         has_tied_embeddings=is_tied,
-        max_context=reader.number("max_position_embeddings", default=0) or None,
+        max_context=max(reader.number("max_position_embeddings", default=0) - family.unused_positions, 0) or None,
         has_learned_positions=family.extra_positions is not None,
     )
 

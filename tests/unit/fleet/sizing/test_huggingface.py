@@ -58,6 +58,16 @@ def test_an_encoder_keeps_no_keys_and_values_and_ties_its_embeddings() -> None:
     assert shape.has_tied_embeddings
 
 
+def test_the_longest_context_is_what_tokens_can_have() -> None:
+    # roberta-base: a table of 514 positions, the first two of which are no token's.
+    roberta = {**models.BERT_LARGE, "model_type": "roberta", "max_position_embeddings": 514}
+
+    assert read_config(roberta, "roberta").max_context == 512
+    assert read_config(models.BERT_LARGE, "bert").max_context == 512
+    # OPT's table has two more than its config says.
+    assert read_config(models.OPT_13B, "opt").max_context == 2048
+
+
 def test_a_head_size_of_its_own_is_taken() -> None:
     # Qwen3: 64 heads of 128 on a hidden size of 4096, which would otherwise give heads of 64.
     assert read_config(models.QWEN3_235B_A22B, "qwen3").head_dim == 128
