@@ -74,9 +74,10 @@ def _inference(shape: ModelShape, workload: Inference, tensor: int) -> tuple[Par
     width = _activation_bytes(workload.dtype)
     logits = 4 * workload.batch * shape.vocabulary / tensor
     prompt = width * workload.context * workload.prefill_batch * per_token + logits
+    of_tokens = "tokens x (4 x hidden + (heads + gate and up) / tensor)"
     found = [
         Part("weights", round(weights), f"parameters x {workload.dtype.bytes} B / {tensor}"),
-        Part("activations", round(prompt), "tokens x (4 x hidden + (heads + gate and up) / tensor) x 2 B + logits"),
+        Part("activations", round(prompt), f"{of_tokens} x {width} B + logits"),
     ]
     if shape.is_decoder:
         of_core = heads.kv // tensor
@@ -118,7 +119,7 @@ def _training_activations(shape: ModelShape, workload: Training, degrees: Degree
     parallel, a layer keeps sbh (10 + 24/t + 5as/(ht)); sequence parallelism splits the 10 by t too; selective
     checkpointing drops the last term; full checkpointing keeps 2sbh (split by t with sequence parallelism) and works
     one layer at a time. The first of p pipeline stages has p micro-batches under way (1F1B), so it keeps as many
-    layers as one stage alone would. Logits: 4sbv/t. The 34 is derived for a feed-forward part of 4h.
+    layers as one stage alone would. Logits: 4sbv/t. The 34 (10 + 24) is derived for a feed-forward part of 4h.
     """
     tokens = workload.context * workload.micro_batch
     sbh, tensor = tokens * shape.hidden, degrees.tensor
@@ -126,14 +127,18 @@ def _training_activations(shape: ModelShape, workload: Training, degrees: Degree
     linear = sbh * (10 / unsplit + 24 / tensor)
     quadratic = 5 * shape.heads * workload.context * tokens / tensor
     logits = 4 * tokens * shape.vocabulary / tensor
-    scale = _activation_bytes(workload.dtype) / 2
+    scale = _activation_bytes(workload.dtype) // 2
+    # Of what sequence parallelism does not split, the division by t below takes away too much.
+    each = tensor // unsplit
+    whole = f"{10 * each + 24}"
     if workload.checkpointing is Checkpointing.FULL:
         kept = shape.layers * 2 * sbh / unsplit + linear + quadratic
-        formula = "layers x 2sbh + one layer of sbh (34 + 5as/h)"
+        formula = f"layers x {2 * each}sbh + one layer of sbh ({whole} + 5as/h)"
     elif workload.checkpointing is Checkpointing.SELECTIVE:
-        kept, formula = shape.layers * linear, "layers x 34sbh"
+        kept, formula = shape.layers * linear, f"layers x {whole}sbh"
     else:
-        kept, formula = shape.layers * (linear + quadratic), "layers x sbh (34 + 5as/h)"
+        kept, formula = shape.layers * (linear + quadratic), f"layers x sbh ({whole} + 5as/h)"
+    formula = formula if scale == 1 else f"{scale} x ({formula})"
     return Part("activations", round(kept * scale + logits), f"({formula} + 4sbv) / {tensor}")
 
 

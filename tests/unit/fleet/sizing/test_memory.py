@@ -124,6 +124,27 @@ def test_checkpointing_decides_which_activations_are_kept(
     assert bytes_of(workload, Degrees(2))["activations"] == expected
 
 
+@pytest.mark.parametrize(
+    ("workload", "formula"),
+    [
+        (Training(4), "(layers x 34sbh + 4sbv) / 2"),
+        # 10 + 24 / 2 of each core are 44 over two.
+        (Training(4, sequence_parallel=False), "(layers x 44sbh + 4sbv) / 2"),
+        (Training(4, dtype=Dtype.FP32), "(2 x (layers x 34sbh) + 4sbv) / 2"),
+        (
+            Training(4, checkpointing=Checkpointing.FULL, sequence_parallel=False),
+            "(layers x 4sbh + one layer of sbh (44 + 5as/h) + 4sbv) / 2",
+        ),
+        (Inference(5), "tokens x (4 x hidden + (heads + gate and up) / tensor) x 2 B + logits"),
+        (Inference(5, dtype=Dtype.FP32), "tokens x (4 x hidden + (heads + gate and up) / tensor) x 4 B + logits"),
+    ],
+)
+def test_the_formula_of_activations_is_the_one_that_they_were_worked_out_by(workload: Workload, formula: str) -> None:
+    found = next(part for part in parts(TINY, workload, Degrees(2), 1) if part.name == "activations")
+
+    assert found.formula == formula
+
+
 def test_the_footprints_that_the_developer_guide_names_are_met() -> None:
     """transformers-neuronx developer guide: OPT-13B in float16 at batch 1 ~29 GB, OPT-30B ~66 GB."""
     for config, degrees, gigabytes in ((models.OPT_13B, 2, 29), (models.OPT_30B, 8, 66)):
