@@ -1,14 +1,17 @@
 """CloudWatch's wire protocol: AWS JSON 1.0 with query-compatible errors, which is what botocore speaks to it."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from local.emulator.cloudwatch.errors import ApiError
 from local.emulator.cloudwatch.service import CloudWatch
 
 logger = logging.getLogger(__name__)
+# The one operation that delivers notifications itself; all others come of evaluations.
+_TELLS: Final = "SetAlarmState"
 
 Response = tuple[int, dict[str, str], bytes]
 Handler = Callable[[str, str, Mapping[str, str], bytes, Mapping[str, Any]], Awaitable[Response]]
@@ -25,7 +28,10 @@ def endpoint(region_of_request: Callable[[], CloudWatch], fallback: Handler) -> 
         if operation is None:
             return await fallback(method, path, headers, body, query)
         try:
-            return 200, {"Content-Type": "application/x-amz-json-1.0"}, json.dumps(operation(json.loads(body))).encode()
+            request = json.loads(body)
+            # Who is told of the new state asks this server in turn, and is waited for: not in the loop that answers.
+            told = await asyncio.to_thread(operation, request) if name == _TELLS else operation(request)
+            return 200, {"Content-Type": "application/x-amz-json-1.0"}, json.dumps(told).encode()
         except ApiError as error:
             return _refusal(error)
         except KeyError as error:

@@ -111,6 +111,20 @@ def test_a_metric_below_its_threshold_becomes_one_page_and_its_end_another(emula
     assert alarmed["message"]["TriggeringChildren"][0]["Arn"].endswith(":alarm:local/a/Low")
 
 
+def test_a_state_that_a_person_sets_is_a_page_by_the_time_it_is_answered(emulator: Emulator, topic: str) -> None:
+    watching = emulator.client("cloudwatch")
+    watching.put_metric_alarm(
+        AlarmName="local/a/ByHand", AlarmActions=[topic], Namespace="NeuronFleet", MetricName="ByHand",
+        Statistic="Average", Period=60, EvaluationPeriods=1, Threshold=1.0, ComparisonOperator="LessThanThreshold",
+    )  # fmt: skip
+    watching.set_alarm_state(AlarmName="local/a/ByHand", StateValue="ALARM", StateReason="a rehearsal")
+
+    # The function that is told asks the embedded AWS itself.
+    messages = [page["body"]["message"] for page in emulator.call("/_local/inbox")["messages"]]
+    assert [each["NewStateReason"] for each in messages if each["AlarmName"] == "local/a/ByHand"] == ["a rehearsal"]
+    watching.delete_alarms(AlarmNames=["local/a/ByHand"])
+
+
 def test_metrics_come_back_by_exact_dimensions_and_through_math(emulator: Emulator, topic: str) -> None:
     _put(emulator, 0, MetricName="Tflops", Value=10.0)
     metric = {"Namespace": "NeuronFleet", "MetricName": "Tflops", "Dimensions": FLEET}
