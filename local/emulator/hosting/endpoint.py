@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from local.emulator.api.errors import AwsError
 
 Entry = dict[str, Any]
 ComesUp = Callable[[Mapping[str, Any]], bool]
+_UNDER_WAY: Final = ("Creating", "Updating")
 
 
 @dataclass(slots=True)
@@ -25,7 +26,7 @@ class Endpoint:
 
     def settle(self, now: float, comes_up: ComesUp) -> None:
         """End what is under way, if its time has come."""
-        if self.status == "InService" or now < self.until:
+        if self.status not in _UNDER_WAY or now < self.until:
             return
         is_first, self.status = self.status == "Creating", "InService"
         if self.coming is not None:

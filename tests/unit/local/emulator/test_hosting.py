@@ -62,6 +62,20 @@ def test_an_update_that_fails_is_in_service_and_only_its_reason_tells() -> None:
     assert "ping health check" in account.endpoint["FailureReason"]
 
 
+def test_an_endpoint_that_never_came_up_stays_failed() -> None:
+    account = Account()
+    account.sick = {"new"}
+    account.configure("sick", ("stable", "new"))
+    account.ask("CreateEndpoint", EndpointName="code", EndpointConfigName="sick")
+    account.now += 10
+
+    seen = [account.ask("DescribeEndpoint", EndpointName="code")["EndpointStatus"] for _ in range(2)]
+    assert seen == ["Failed", "Failed"]
+    # SageMaker API reference, DescribeEndpoint: "DeleteEndpoint is the only operation" on such a one.
+    with pytest.raises(AwsError):
+        account.ask("UpdateEndpoint", EndpointName="code", EndpointConfigName="first")
+
+
 def test_weights_are_desired_first_and_current_later() -> None:
     account = Account()
     change = [{"VariantName": "stable", "DesiredWeight": 7.0}]
