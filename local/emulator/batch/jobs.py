@@ -29,18 +29,23 @@ class Jobs:
     clock: EmulatorClock
     _jobs: dict[str, Job] = field(default_factory=dict)
 
+    def _all(self) -> "list[Job]":
+        # A copy, which is made at once: executions of state machines submit from threads of their own.
+        return [*self._jobs.values()]
+
     def milliseconds(self) -> int:
         """The time, as Batch writes it."""
         return round(self.clock.now() * 1000)
 
     def living(self) -> list[Job]:
         """Those of which something may still become."""
-        return [job for job in self._jobs.values() if job.status not in ENDED]
+        return [job for job in self._all() if job.status not in ENDED]
 
     def plant(self, region: str, queue: str, jobs: list[Entry]) -> None:
         """Give a queue these jobs and no others; each has jobId, jobName and status, perhaps statusReason."""
         arn = self.batch.find(region, QUEUE, queue).physical_id
-        self._jobs = {job_id: held for job_id, held in self._jobs.items() if held.queue != arn}
+        for held in [job for job in self._all() if job.queue == arn]:
+            del self._jobs[held.entry["jobId"]]
         for job in jobs:
             self._add(Job(job, arn))
 
@@ -92,7 +97,7 @@ class Jobs:
             AwsError: another filter than JOB_NAME, which nobody needed so far.
         """
         arn = self.batch.find(region, QUEUE, str(request.get("jobQueue", ""))).physical_id
-        here = [job.entry for job in self._jobs.values() if job.queue == arn]
+        here = [job.entry for job in self._all() if job.queue == arn]
         if filters := request.get("filters"):
             if filters[0]["name"] != "JOB_NAME":
                 raise AwsError("ClientException", f"the embedded AWS does not filter jobs by {filters[0]['name']}")

@@ -45,8 +45,9 @@ class Scheduler:
         return frozenset(task.instance for job in self.jobs.living() for task in job.tasks if not task.is_over)
 
     def see(self, region: str, hosts: Sequence[Host]) -> None:
-        """The environments' instances that run now: what ran on others is lost."""
-        self.hosts = {host.instance: host for host in hosts}
+        """The instances of the region's environments that run now: what ran on others of the region is lost."""
+        elsewhere = {name: host for name, host in self.hosts.items() if _region(host.environment) != region}
+        self.hosts = elsewhere | {host.instance: host for host in hosts}
         self.members = {name: host for name, host in self.members.items() if name in self.hosts}
         for job in self.jobs.living():
             for task in job.tasks:
@@ -160,6 +161,10 @@ class Scheduler:
         queue = self.jobs.batch.resources.get(region, QUEUE, job.queue)
         order = queue.properties.get("ComputeEnvironmentOrder", []) if queue else []
         return str(order[0]["ComputeEnvironment"]) if order else ""
+
+
+def _region(arn: str) -> str:
+    return arn.split(":")[3]
 
 
 def _task_arn(environment: str) -> str:

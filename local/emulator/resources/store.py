@@ -33,7 +33,9 @@ class ResourceStore:
 
     def of_type(self, region: str, type_name: str) -> list[Resource]:
         """All resources of a type in a region."""
-        return [each for each in self._resources.values() if (each.region, each.type_name) == (region, type_name)]
+        # Of a copy: executions of state machines look from threads of their own, while stacks make and delete.
+        every = [*self._resources.values()]
+        return [each for each in every if (each.region, each.type_name) == (region, type_name)]
 
     def get(self, region: str, type_name: str, physical_id: str) -> Resource | None:
         """One resource, if it exists."""

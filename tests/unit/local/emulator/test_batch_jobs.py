@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from local.emulator.batch.job import Job
 from local.emulator.batch.jobs import DEFINITION, Jobs
 from local.emulator.batch.scheduler import TIMED_OUT, Host, Scheduler
 from local.emulator.capacity.batch import ENVIRONMENT, QUEUE, Batch
@@ -257,3 +258,28 @@ def test_a_node_that_drains_or_never_joined_is_given_nothing(account: Account) -
         account.scheduler.report(REGION, "i-9", [])
     with pytest.raises(ValueError, match="has no task arn:x"):
         account.scheduler.report(REGION, "i-0", [{"task": "arn:x", "status": "RUNNING"}])
+
+
+def test_whoever_looks_at_another_region_takes_no_node(account: Account) -> None:
+    job = running(account)
+    account.scheduler.see("us-west-2", [])
+
+    account.scheduler.settle(REGION)
+    assert account.job(job)["status"] == "RUNNING"
+    assert len(account.tasks("i-1")) == 1
+
+
+def test_a_job_that_is_submitted_while_somebody_looks_is_seen_the_next_time(account: Account) -> None:
+    class Watched(Job):
+        """State machines submit from threads of their own, between two lines of whoever looks."""
+
+        @property
+        def status(self) -> str:
+            account.submit("another")
+            return Job.status.fget(self)  # type: ignore[attr-defined, no-any-return]
+
+    held = account.jobs._jobs[account.submit()]
+    account.jobs._add(Watched(held.entry | {"jobId": "w"}, JOBS))
+
+    assert [job.entry["jobId"] for job in account.jobs.living()][-1] == "w"
+    assert len(account.jobs._jobs) == 3
