@@ -36,6 +36,8 @@ class ScalingPolicies:
             # One step: bounds tell several apart, and no policy here has more.
             found = _adjusted(policy, int(policy["StepAdjustments"][0]["ScalingAdjustment"]), desired)
         wanted = max(int(group["MinSize"]), min(found, int(group["MaxSize"])))
+        if wanted != desired and policy["PolicyType"] == "SimpleScaling":
+            self._paused[name] = now + int(policy["Cooldown"])
         if wanted > desired and policy["PolicyType"] == "TargetTrackingScaling":
             until = now + int(policy.get("EstimatedInstanceWarmup", group.get("DefaultCooldown", 300)))
             self._warming.setdefault(name, []).append((until, wanted - desired))
@@ -53,7 +55,6 @@ class ScalingPolicies:
     def _simple(self, policy: Mapping[str, Any], name: str, desired: int, now: float) -> int:
         if now < self._paused.get(name, 0.0):
             return desired
-        self._paused[name] = now + int(policy["Cooldown"])
         return _adjusted(policy, int(policy["ScalingAdjustment"]), desired)
 
 

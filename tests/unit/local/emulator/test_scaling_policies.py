@@ -48,6 +48,13 @@ def test_only_simple_scaling_pauses() -> None:
     assert policies.wanted(ONE_LESS, group(3), None, 900) == 2
 
 
+def test_what_changes_nothing_begins_no_pause() -> None:
+    policies = ScalingPolicies()
+    assert policies.wanted(ONE_LESS, group(2, MinSize=2), None, 0) == 2
+    # A node has come since: the first that leaves waits for nobody.
+    assert policies.wanted(ONE_LESS, group(3, MinSize=2), None, 60) == 2
+
+
 def test_a_step_sets_the_size_and_the_group_has_the_last_word() -> None:
     policies = ScalingPolicies()
     assert policies.wanted(TO_ONE, group(0), None, 0) == 1
