@@ -24,13 +24,26 @@ def metrics_of_event(message: str, received: float) -> Iterator[Measured]:
     metadata = event.get("_aws") if isinstance(event, dict) else None
     if not isinstance(metadata, dict):
         return
-    timestamp = float(metadata.get("Timestamp", received * 1000)) / 1000
-    for directive in metadata.get("CloudWatchMetrics") or []:
-        for dimensions in directive.get("Dimensions") or [[]]:
-            for metric in directive.get("Metrics") or []:
-                measured = _measured(event, directive.get("Namespace", ""), dimensions, metric, timestamp)
-                if measured is not None:
-                    yield measured
+    timestamp = metadata.get("Timestamp", received * 1000)
+    for directive in _listed(metadata, "CloudWatchMetrics"):
+        try:
+            found = list(_of_directive(event, directive, float(timestamp) / 1000))
+        except (AttributeError, TypeError, ValueError):
+            continue
+        yield from found
+
+
+def _of_directive(event: Mapping[str, Any], directive: Mapping[str, Any], timestamp: float) -> Iterator[Measured]:
+    for dimensions in directive.get("Dimensions") or [[]]:
+        for metric in directive.get("Metrics") or []:
+            measured = _measured(event, directive.get("Namespace", ""), dimensions, metric, timestamp)
+            if measured is not None:
+                yield measured
+
+
+def _listed(of: Mapping[str, Any], name: str) -> list[Any]:
+    found = of.get(name)
+    return found if isinstance(found, list) else []
 
 
 def _measured(

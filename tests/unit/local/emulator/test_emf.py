@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from fleet.alarm_evaluation.statistics import statistic
 from local.emulator.logs.emf import Measured, metrics_of_event
 
@@ -45,3 +47,24 @@ def test_a_metric_without_its_value_or_dimension_is_left_out() -> None:
 def test_a_node_event_without_directives_and_plain_text_yield_nothing() -> None:
     assert _metrics({"fleet": "a", "neuron_core_utilization": 50}, []) == []
     assert list(metrics_of_event('START "_aws"', 0)) == []
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"CloudWatchMetrics": ["A"]},
+        {"CloudWatchMetrics": {"A": 1}},
+        {"CloudWatchMetrics": [{"Namespace": "N", "Dimensions": [3], "Metrics": [{"Name": "A"}]}]},
+        {"CloudWatchMetrics": [{"Namespace": "N", "Metrics": ["A"]}]},
+        {"Timestamp": "now", "CloudWatchMetrics": [{"Namespace": "N", "Metrics": [{"Name": "A"}]}]},
+    ],
+)
+def test_a_directive_that_is_malformed_is_ignored_and_the_event_kept(metadata: dict[str, Any]) -> None:
+    assert list(metrics_of_event(json.dumps({"A": 1.0, "_aws": metadata}), 0)) == []
+
+
+def test_a_distribution_of_something_else_than_numbers_is_left_out() -> None:
+    directive = {"Namespace": "N", "Metrics": [{"Name": "A"}]}
+
+    assert _metrics({"A": {"Values": ["x"], "Counts": [1]}}, [directive]) == []
+    assert _metrics({"A": {"Values": 3}}, [directive]) == []
