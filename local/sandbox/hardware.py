@@ -5,11 +5,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from fleet.instances import InstanceType
 
-# The PID of the container's process as the stand-in neuron-monitor and /proc name it.
-DEVICE_FOLDER = "sys/devices/virtual/neuron_device"
+_DEVICES: Final = "sys/devices/virtual/neuron_device"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Hardware:
 def show(hardware: Hardware, root: Path, boot: str) -> None:
     """Write /sys, /proc and the kernel's log below ``root``; ``boot`` is the kernel's name for this boot."""
     for device in range(hardware.devices):
-        folder = root / DEVICE_FOLDER / f"neuron{device}"
+        folder = root / _DEVICES / f"neuron{device}"
         folder.mkdir(parents=True)
         (folder / "core_count").write_text(f"{hardware.kind.accelerator.cores}\n", encoding="utf-8")
     driver = root / "sys/bus/pci/drivers/efa"

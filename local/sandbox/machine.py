@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -113,16 +114,28 @@ class Machine:
         for number, text in enumerate(scripts(user_data)):
             script = self.root / f"var/lib/cloud-{number}.sh"
             script.write_text(injected(text, str(self.root)), encoding="utf-8")
-            with log.open("ab") as output:
-                done = subprocess.run(
-                    ["bash", str(script)], env=self.environment, cwd=self.root, check=False,
-                    stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=_BOOT_SECONDS,
-                )  # fmt: skip
-            if done.returncode:
-                raise BootError(f"{self.script.node}: the user data ended with {done.returncode}: see {log}")
+            code = self._end_of(script, log)
+            if code is None:
+                raise BootError(f"{self.script.node}: the user data hangs after {_BOOT_SECONDS:g} s: see {log}")
+            if code:
+                raise BootError(f"{self.script.node}: the user data ended with {code}: see {log}")
         joins = self.systemd.systemctl(["start", ECS_UNIT])[0] == 0
         verdict = self.run_directory / "gate"
         return Booted(verdict.read_text(encoding="utf-8").strip() if verdict.exists() else "", joins)
+
+    def _end_of(self, script: Path, log: Path) -> int | None:
+        """The script's exit code; None for one that had to be ended, with all that it had started."""
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                ["bash", str(script)], env=self.environment, cwd=self.root, start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            )  # fmt: skip
+        try:
+            return process.wait(_BOOT_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return None
 
     def _in_virtual_time(
         self, unit: Unit, command: list[str], environment: dict[str, str]

@@ -1,7 +1,7 @@
 """A node's systemd: starts units in their own sessions, knows which are active, and answers the stand-in systemctl.
 
-Of unit files it takes what the node's units need: ExecStartPre, ExecStart, Type, Environment, EnvironmentFile,
-TimeoutStartSec. It restarts nothing by itself, and none of the limits of a unit is applied.
+Of unit files it takes what the node's units need: ExecStartPre, ExecStart, Type, Environment, EnvironmentFile. It
+restarts nothing by itself, and none of the limits of a unit is applied.
 """
 
 import contextlib
@@ -34,6 +34,10 @@ class Systemd:
         self.calls: list[str] = []
         self.failed: dict[str, int] = {}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
+        # What has to end with the node, and whether it has ended: units start in threads of their own.
+        self._started: list[subprocess.Popen[bytes]] = []
+        self._is_off = False
+        self._power = threading.Lock()
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(self.socket))
         self._listener.listen(16)
@@ -70,6 +74,8 @@ class Systemd:
                 answer = code, "" if "--quiet" in options else word
             case "cat":
                 answer = 0, unit.text
+            case "start" if self.is_active(name):
+                answer = 0, ""
             case "start" if "--no-block" in options:
                 threading.Thread(target=self.start, args=(unit,), name=name, daemon=True).start()
                 answer = 0, ""
@@ -82,21 +88,23 @@ class Systemd:
 
     def is_active(self, name: str) -> bool:
         """Whether the unit's process runs."""
-        return name in self.running and self.running[name].poll() is None
+        process = self.running.get(name)
+        return process is not None and process.poll() is None
 
     def start(self, unit: Unit) -> bool:
         """What comes before, then the unit itself; True when it has started, or has told that it is ready."""
         environment = {name: inside(value, str(self._root)) for name, value in unit.environment(self._root).items()}
         environment = {**self._environment, **environment}
         for command in unit.commands("ExecStartPre"):
-            code = self._run(unit, command, environment).wait()
+            before = self._run(unit, command, environment)
+            code = 1 if before is None else before.wait()
+            self._forget(before)
             if code:
                 self.failed[unit.name] = code
                 return False
         if unit.last("Type") == "notify":
             return self._start_and_wait(unit, environment)
-        self.running[unit.name] = self._run(unit, unit.commands("ExecStart")[0], environment)
-        return True
+        return self._run(unit, unit.commands("ExecStart")[0], environment, is_it=True) is not None
 
     def _start_and_wait(self, unit: Unit, environment: dict[str, str]) -> bool:
         # One for each start: the end of the process before it is told to nobody else.
@@ -105,21 +113,29 @@ class Systemd:
             notify.bind(str(address))
             notify.settimeout(_READY_SECONDS)
             environment = {**environment, "NOTIFY_SOCKET": str(address)}
-            process = self.running[unit.name] = self._run(unit, unit.commands("ExecStart")[0], environment)
+            process = self._run(unit, unit.commands("ExecStart")[0], environment, is_it=True)
+            if process is None:
+                return False
             threading.Thread(target=_wake, args=(process, address), name="ended", daemon=True).start()
             with contextlib.suppress(TimeoutError):
                 if notify.recv(4096).startswith(b"READY=1"):
                     return True
         self.failed[unit.name] = process.poll() or 1
+        self._stop(unit.name)
         return False
 
-    def _run(self, unit: Unit, command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    def _run(
+        self, unit: Unit, command: list[str], environment: dict[str, str], *, is_it: bool = False
+    ) -> subprocess.Popen[bytes] | None:
+        """A process of the unit, ``is_it``: the unit's own; None: there is no power any more."""
         own = [inside(argument, str(self._root)) for argument in command]
         own, environment = self._replace(unit, own, environment)
         # Who tells that it is ready is spoken to afterwards: the agent, about its virtual time.
-        is_spoken_to = unit.last("Type") == "notify"
-        with self.journal(unit.name).open("ab") as log:
-            return subprocess.Popen(
+        is_spoken_to = is_it and unit.last("Type") == "notify"
+        with self._power, self.journal(unit.name).open("ab") as log:
+            if self._is_off:
+                return None
+            process = subprocess.Popen(
                 own,
                 stdin=subprocess.PIPE if is_spoken_to else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if is_spoken_to else log,
@@ -128,6 +144,10 @@ class Systemd:
                 cwd=self._root,
                 start_new_session=True,
             )
+            self._started.append(process)
+            if is_it:
+                self.running[unit.name] = process
+            return process
 
     def journal(self, name: str) -> Path:
         """Where the unit's output lies."""
@@ -137,6 +157,13 @@ class Systemd:
         process = self.running.pop(name, None)
         if process is not None:
             _kill(process)
+            self._forget(process)
+
+    def _forget(self, process: subprocess.Popen[bytes] | None) -> None:
+        # Its number may soon be another process's.
+        with self._power:
+            if process in self._started:
+                self._started.remove(process)
 
     def power_off(self) -> None:
         """Everything ends at once, as without power."""
@@ -144,7 +171,10 @@ class Systemd:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        for process in self.running.values():
+        with self._power:
+            self._is_off = True
+            ending, self._started = self._started, []
+        for process in ending:
             _kill(process)
 
 

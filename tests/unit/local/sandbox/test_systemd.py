@@ -4,6 +4,8 @@ import json
 import os
 import socket
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from local.sandbox.systemd import Systemd
+from local.sandbox.units import load
 
 READY = (
     "import os, socket, sys, time\n"
@@ -71,6 +74,45 @@ def test_what_must_come_before_keeps_a_unit_from_starting(systemd: Systemd, tmp_
     assert ask(systemd, "start", "ecs.service")["code"] == 1
     assert systemd.failed == {"ecs.service": 1}
     assert not mark.exists()
+
+
+def test_what_runs_stays_when_it_is_started_again(systemd: Systemd) -> None:
+    unit(systemd, "ecs.service", ExecStart="/bin/sleep 600")
+    assert ask(systemd, "start", "ecs.service")["code"] == 0
+    first = systemd.running["ecs.service"]
+    assert [ask(systemd, "start", *option, "ecs.service")["code"] for option in ((), ("--no-block",))] == [0, 0]
+
+    assert systemd.running["ecs.service"] is first
+    assert first.poll() is None
+
+
+def test_a_unit_that_is_not_ready_in_time_has_failed_and_does_not_run(
+    systemd: Systemd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("local.sandbox.systemd._READY_SECONDS", 0.2)
+    unit(systemd, "agent.service", Type="notify", ExecStart="/bin/sleep 600")
+
+    assert ask(systemd, "restart", "agent.service")["code"] == 1
+    assert ask(systemd, "is-active", "--quiet", "agent.service")["code"] == 3
+
+
+def test_nothing_that_was_still_starting_outlives_the_node(systemd: Systemd, tmp_path: Path) -> None:
+    """A boot that fails takes the power away while units start beside it."""
+    waits, began = tmp_path / "waits", tmp_path / "began"
+    wait = f"/bin/sh -c 'echo $$ >{waits}.new && mv {waits}.new {waits} && exec sleep 600'"
+    unit(systemd, "agent.service", ExecStartPre=wait, ExecStart=f"/bin/sh -c 'touch {began}; exec sleep 600'")
+    assert ask(systemd, "start", "--no-block", "agent.service")["code"] == 0
+    while not waits.exists():
+        time.sleep(0.01)
+    (starting,) = (each for each in threading.enumerate() if each.name == "agent.service")
+    systemd.power_off()
+
+    starting.join(10)
+    assert not starting.is_alive()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(waits.read_text()), 0)
+    assert systemd.start(load(tmp_path, "agent.service")) is False
+    assert not began.exists()
 
 
 def test_what_systemctl_is_asked_is_written_down_and_unknown_things_are_refused(systemd: Systemd) -> None:
