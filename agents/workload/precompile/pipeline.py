@@ -82,10 +82,12 @@ def verify(local: LocalTier, code: int) -> list[Graph]:
     """
     states = {graph: local.state(graph) for graph in sorted(local.graphs())}
     compiled = [graph for graph, state in states.items() if state is State.SUCCEEDED]
-    others = Counter(state.value for state in states.values() if state not in {State.SUCCEEDED, None})
+    others = {graph: state for graph, state in states.items() if state not in {State.SUCCEEDED, None}}
     if others:
-        first = next(graph for graph, state in states.items() if state is not State.SUCCEEDED)
-        counts = ", ".join(f"{number} {name}" for name, number in sorted(others.items()))
+        # A failed one if there is one: of that the compiler has said why.
+        first = min(others, key=lambda graph: others[graph] is not State.FAILED)
+        counted = Counter(str(state) for state in others.values())
+        counts = ", ".join(f"{number} {name}" for name, number in sorted(counted.items()))
         raise CompilationFailedError(f"of {len(states)} graphs {counts}, such as {first}{_words(local, first)}")
     if code != 0:
         raise CompilationFailedError(f"neuron_parallel_compile ended with {code} after {len(compiled)} graphs")

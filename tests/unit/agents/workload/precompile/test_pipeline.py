@@ -104,6 +104,16 @@ def test_unless_every_graph_is_compiled_nothing_is_shared(
     assert container.holds_nothing()
 
 
+def test_the_compilers_words_are_told_though_another_graph_has_none(tmp_path: Path) -> None:
+    def run(cache: Path) -> int:
+        # The first of them by name was interrupted, and has no log.
+        return fails(0)(cache) or fails(2, "model.log")(cache)
+
+    container = Container(tmp_path, run)
+    with pytest.raises(CompilationFailedError, match=r"1 failed, 1 incomplete, such as .*TilingError: out of state"):
+        container.pipeline.run(LLAMA, ["train.py"])
+
+
 def test_a_folder_that_holds_other_graphs_is_refused_before_anything_is_compiled(tmp_path: Path) -> None:
     container = Container(tmp_path, compiles(1))
     write(graph(9), tmp_path / "local" / str(graph(9)))
