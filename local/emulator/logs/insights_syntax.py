@@ -35,7 +35,7 @@ FUNCTIONS: Final = (*_STATISTICS, "bin", "coalesce", "jsonparse", "jsonstringify
 _TOKEN = re.compile(
     r"\s*(?:(?P<regex>/(?:[^/\\]|\\.)+/)|(?P<string>\"[^\"]*\"|'[^']*')|(?P<number>-?\d+(?:\.\d+)?(?![\w.]))"
     r"|(?P<duration>\d+(?:ms|s|m|h|d)\b)|(?P<quoted>`[^`]+`)|(?P<mark>[!<>]=|=~|[=<>(),*\[\]|])"
-    r"|(?P<name>@?[A-Za-z_][\w.\-]*))"
+    r"|(?P<name>@?[A-Za-z_][\w.\-]*)|(?P<comment>#[^\n]*))"
 )
 
 
@@ -47,12 +47,12 @@ def parse(text: str) -> list[Command]:
 def _tokens(text: str) -> list[tuple[str, str]]:
     tokens: list[tuple[str, str]] = []
     position = 0
-    text = re.sub(r"#[^\n]*", "", text)
     while text[position:].strip():
         match = _TOKEN.match(text, position)
         if match is None or match.lastgroup is None:
             raise QueryError(f"unexpected symbol at {text[position:].strip()[:20]!r}")
-        tokens.append((match.lastgroup, match[match.lastgroup]))
+        if match.lastgroup != "comment":
+            tokens.append((match.lastgroup, match[match.lastgroup]))
         position = match.end()
     return tokens
 

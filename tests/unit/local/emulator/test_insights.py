@@ -42,6 +42,9 @@ def test_the_query_of_the_pager_returns_the_messages_of_its_fleet_newest_first()
         ("not (fleet = 'trn1') and node like /i-/", ["i-3"]),
         ("cores.utilization.1 > 90", ["i-1"]),
         ("absent > 0", []),
+        # A comment ends with its line; what stands in quotes or in a pattern begins none.
+        ('node != "#1" and state = "FAULT" # fleet = "none"', ["i-2"]),
+        ("node like /#|i-3/ and state = 'RUNNING'", ["i-3"]),
     ],
 )
 def test_a_filter_keeps_the_events_that_meet_it(condition: str, nodes: list[str]) -> None:
