@@ -89,6 +89,8 @@ class Control:
 
     async def _metrics(self, body: bytes) -> Answer:
         request = json.loads(body)
+        if not isinstance(request, dict) or set(request) != {"region", "namespace", "datums"}:
+            return 400, {"error": "metrics: the body has exactly region, namespace, datums"}
         metrics = self._platform.cloudwatch(request["region"]).metrics
         service_metrics.store(metrics, request["namespace"], request["datums"])
         self.changes.tell()

@@ -273,6 +273,8 @@ def test_an_unknown_quota_is_an_error(account: Emulator, control: EmulatorContro
         ("subnets", {"region": REGION, "subnet": "s", "available": "3"}, "available '3' is wrong"),
         ("jobs", {"region": REGION, "queue": "trn1-queue", "jobs": [{"jobId": "j"}]}, "needs jobId, jobName"),
         ("offerings", {"region": REGION, "instance_type": "trn9.x", "zone_ids": []}, "trn9"),
+        ("metrics", {"region": REGION, "namespace": "N"}, "metrics: the body has exactly region"),
+        ("metrics", [], "metrics: the body has exactly region"),
     ],
 )
 def test_a_wrong_plant_is_refused_in_one_line(
