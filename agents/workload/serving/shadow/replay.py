@@ -111,8 +111,11 @@ class Replay:
                 if self._tap.asked:
                     return None
                 asking.append(asyncio.create_task(self._ask(sample)))
-            answered = await asyncio.gather(*asking)
-            return None if self._tap.asked else answered
+            while any(not task.done() for task in asking):
+                if self._tap.asked:
+                    return None
+                await asyncio.wait(asking, timeout=_LOOK_SECONDS)
+            return None if self._tap.asked else [task.result() for task in asking]
         finally:
             for task in asking:
                 task.cancel()

@@ -155,6 +155,31 @@ def test_a_client_ends_it_without_a_report_and_without_another_request(model: Mo
     assert len(model.times) <= most
 
 
+def test_a_client_ends_what_the_model_still_thinks_about() -> None:
+    ended = list[bool]()
+
+    async def thinks(scope: Message, receive: Receive, send: Send) -> None:
+        try:
+            await asyncio.sleep(300)
+        finally:
+            ended.append(True)
+
+    bucket = recorded(*(completion(n) for n in range(3)))
+    tap, of = replay(bucket, thinks)
+
+    async def talk() -> None:
+        running = asyncio.create_task(of.run(lambda: True))
+        await asyncio.sleep(0.3)
+        tap.asked += 1
+        await asyncio.wait_for(running, 10)
+        # What was told to end does so at its next turn.
+        await asyncio.sleep(0)
+
+    asyncio.run(talk())
+    assert ended == [True] * 3
+    assert KEY not in bucket.objects
+
+
 def test_a_bucket_that_refuses_is_asked_again() -> None:
     bucket = recorded(*(completion(n) for n in range(3)))
     bucket.refuses = "s3://b: SlowDown"
