@@ -73,7 +73,9 @@ def _inference(shape: ModelShape, workload: Inference, tensor: int) -> tuple[Par
     per_token += 2 * shape.active_intermediate / tensor
     width = _activation_bytes(workload.dtype)
     logits = 4 * workload.batch * shape.vocabulary / tensor
-    prompt = width * workload.context * workload.prefill_batch * per_token + logits
+    # An encoder has no other step than this one: it takes the whole batch.
+    together = workload.prefill_batch if shape.is_decoder else max(workload.batch, workload.prefill_batch)
+    prompt = width * workload.context * together * per_token + logits
     of_tokens = "tokens x (4 x hidden + (heads + gate and up) / tensor)"
     found = [
         Part("weights", round(weights), f"parameters x {workload.dtype.bytes} B / {tensor}"),

@@ -55,6 +55,18 @@ def test_an_encoder_has_no_cache() -> None:
     assert "kv cache" not in {part.name for part in parts(bert, Inference(512), Degrees(1), 1)}
 
 
+def test_an_encoder_works_on_all_sequences_of_a_batch_at_once() -> None:
+    bert = read_config(models.BERT_LARGE, "bert")
+    one, many = (
+        next(part.bytes for part in parts(bert, Inference(512, batch=batch), Degrees(1), 1) if "activ" in part.name)
+        for batch in (1, 64)
+    )
+
+    # 512 tokens x (4 x 1024 + 3 x 1024 + 2 x 4096) x 2 B, and 4 B a word of the vocabulary.
+    assert one == 512 * 15_360 * 2 + 4 * 30_522
+    assert many == 64 * one
+
+
 def test_the_cache_of_llama_2_7b_takes_half_a_mebibyte_a_token() -> None:
     # The figure that papers quote: 2 x 32 layers x 32 heads x 128 x 2 B = 524,288 B.
     cache = next(part for part in parts(LLAMA_2_7B, Inference(1), Degrees(1), 1) if part.name == "kv cache")
