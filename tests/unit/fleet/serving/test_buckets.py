@@ -37,5 +37,6 @@ def test_lengths_that_are_no_buckets_are_refused(lengths: tuple[int, ...]) -> No
 
 def test_padding_stands_behind_and_is_masked() -> None:
     assert pad([7, 8], 4) == Padded((7, 8, 0, 0), (1, 1, 0, 0))
+    assert pad([7, 8], 2) == Padded((7, 8), (1, 1))
     with pytest.raises(TooLongError):
         pad([1, 2, 3], 2)

@@ -100,6 +100,13 @@ def test_exactly_as_many_failures_as_are_allowed_are_no_breach() -> None:
     assert [breach for breach, _ in judge(gate, [replace(GOOD, equal=9942, failed=58)])] == [True]
 
 
+def test_a_share_that_may_differ_may() -> None:
+    gate = replace(GATE, equal_percent=90.0)
+
+    assert judge(gate, [replace(GOOD, equal=90, different=10)]) == []
+    assert [breach for breach, _ in judge(gate, [replace(GOOD, equal=89, different=11)])] == [True]
+
+
 def test_a_limit_of_none_is_not_judged() -> None:
     bad = replace(GOOD, equal=50, different=50, failed=50, latency=None)
 

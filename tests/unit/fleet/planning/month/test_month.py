@@ -210,3 +210,13 @@ def test_a_node_of_a_block_is_watched_no_longer_than_the_block_lasts() -> None:
 def test_old_prices_of_services_are_said_to_be_stale() -> None:
     (note,) = month_of(ENVIRONMENT, today=date(2030, 1, 1)).notes
     assert re.fullmatch(r"STALE: (\d+) of \1 list prices of services are too old or undated, the oldest of .*", note)
+
+
+def test_what_nodes_send_and_what_their_agents_are_asked_is_added_to_what_else_there_is() -> None:
+    one = replace(ENVIRONMENT, fleets=(SERVING,))
+
+    # 2 GB a node; and 3,440 + 24 cores x 55 bytes, each of 43,800 minutes, of 4 nodes.
+    sent = line(one, "through the interface endpoints").quantity.expected
+    assert sent == pytest.approx(8 + 4_760 * 43_800 * 4 / 1e9)
+    # 30,000 of dashboards, and one a minute.
+    assert line(one, "GetMetricData").quantity.expected == 30_000 + 43_800
