@@ -387,7 +387,7 @@ def test_scaling_that_cannot_be_suspended_is_no_rollout(call: str) -> None:
         scaling(told, False)
     told.refuses(call, "ConcurrentUpdateException", "try later", of="scaling")
     with told.done(), pytest.raises(ClientError, match="try later"):
-        told.instances.ask_for(PLACE.candidate, 1)
+        told.instances.let_scale(PLACE.stable, False)
 
 
 @pytest.mark.parametrize("call", ["describe_endpoint", "describe_endpoint_config"])
@@ -437,9 +437,29 @@ def test_minutes_are_of_one_variant_and_latencies_are_in_microseconds() -> None:
     assert cloudwatch.asked["StartTime"] == AT
     stats = {q["MetricStat"]["Metric"]["MetricName"]: q["MetricStat"] for q in cloudwatch.asked["MetricDataQueries"]}
     assert {name: stat["Stat"] for name, stat in stats.items()} == {
-        "Invocations": "Sum", "Invocation5XXErrors": "Sum", "ModelLatency": "p99"
+        "Invocations": "Sum", "Invocation5XXErrors": "Sum", "Invocation4XXErrors": "Sum",
+        "InvocationModelErrors": "Sum", "ModelLatency": "p99",
     }  # fmt: skip
     assert stats["Invocations"]["Metric"]["Namespace"] == "AWS/SageMaker"
     assert stats["Invocations"]["Metric"]["Dimensions"] == [
         {"Name": "EndpointName", "Value": ENDPOINT}, {"Name": "VariantName", "Value": "candidate"}
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("counted", "failed"),
+    [
+        # Time-outs and broken connections are no 5xx, and no answers.
+        ({"errors": {AT: 1.0}, "not_good": {AT: 5.0}}, 5),
+        # What the caller did wrong is none of the model's.
+        ({"errors": {AT: 1.0}, "refused": {AT: 30.0}, "not_good": {AT: 31.0}}, 1),
+        ({"refused": {AT: 30.0}, "not_good": {AT: 30.0}}, 0),
+        ({"not_good": {AT: 2.0}}, 2),
+        ({"errors": {AT: 3.0}}, 3),
+    ],
+)
+def test_a_request_that_the_model_never_answered_has_failed(counted: dict[str, Any], failed: int) -> None:
+    cloudwatch = CloudWatch(requests={AT: 100.0}, **counted)
+    side = VariantFigures(cloudwatch).add_to(Side(), PLACE, PLACE.candidate, (), (AT, AT))
+
+    assert side.minutes == (Minute(AT, 100, failed, None),)
