@@ -27,7 +27,7 @@ def _foreign_weights(rollout: Rollout, facts: Facts) -> str:
     if found == (meant.stable_weight, meant.candidate_weight):
         return ""
     return (
-        f"the listener's weights are {found[0]} to {found[1]} and not {meant.stable_weight} to "
+        f"the weights are {found[0]} to {found[1]} and not {meant.stable_weight} to "
         f"{meant.candidate_weight}: somebody else has changed them"
     )
 

@@ -51,7 +51,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Both sides, the listener's weights in percent, the alarms that are on, and whether compiled graphs are there."""
+    """Both sides, the weights in percent, the alarms that are on, and whether compiled graphs are there."""
 
     stable: Side
     candidate: Side

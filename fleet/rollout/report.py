@@ -8,7 +8,7 @@ from fleet.shadow.gate import said
 
 
 def serving(facts: Facts) -> tuple[str, ...]:
-    """The versions that answer requests now, by the listener's weights and the tasks that run."""
+    """The versions that answer requests now, by the weights and by what runs on either side."""
     found: set[str] = set()
     if facts.stable_weight:
         found |= facts.stable.versions

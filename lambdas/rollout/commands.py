@@ -137,13 +137,14 @@ def _stable(world: World, place: RolloutPlace) -> tuple[str, int]:
     """What serves, and on how many nodes; a rollout needs one whole side to go back to."""
     weights = world.balancer.weights(place)
     if weights != (100, 0):
-        raise RefusedError(f"the listener's weights are {weights[0]} to {weights[1]} and not 100 to 0: put them right")
+        raise RefusedError(f"the weights are {weights[0]} to {weights[1]} and not 100 to 0: put them right")
     side, healthy = world.services.of(place.stable), world.balancer.healthy(place.stable)
     if len(side.versions) != 1 or not side.is_settled:
         raise RefusedError("the stable side does not run one version everywhere: wait until its deployment is through")
     if not healthy:
         why = "the stable side has no healthy target, so there would be nothing to go back to"
-        raise RefusedError(f"{why}; where it has no node, a request brings one" if place.scales else why)
+        may_sleep = place.scales and place.hosted is None
+        raise RefusedError(f"{why}; where it has no node, a request brings one" if may_sleep else why)
     (version,) = side.versions
     return version, healthy
 

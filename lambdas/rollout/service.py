@@ -100,7 +100,7 @@ def _share(world: World, place: RolloutPlace, shares: tuple[int, int]) -> None:
     world.balancer.set_weights(place, shares[1])
     found = world.balancer.weights(place)
     if found != shares:
-        raise NotAppliedError(f"the listener was told {shares} and shows {found}")
+        raise NotAppliedError(f"the weights were set to {shares} and show as {found}")
 
 
 def _run(world: World, place: RolloutPlace, version: str) -> None:

@@ -108,7 +108,7 @@ def test_a_weight_that_aws_does_not_show_is_asked_for_again() -> None:
     to_baking(endpoint)
     ask(endpoint, Action.ABORT)
     real, endpoint.modify_rule = endpoint.modify_rule, lambda **_: {}  # type: ignore[method-assign]  # one lost change
-    with pytest.raises(NotAppliedError, match=r"\(100, 0\) and shows \(95, 5\)"):
+    with pytest.raises(NotAppliedError, match=r"\(100, 0\) and show as \(95, 5\)"):
         look(endpoint)
     endpoint.modify_rule = real  # type: ignore[method-assign]  # and back
     assert look(endpoint)["weights"] == {"stable": 100, "candidate": 0}
