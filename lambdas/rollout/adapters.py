@@ -28,6 +28,7 @@ from lambdas.rollout.ports import World
 from lambdas.rollout.sagemaker.balancer import VariantWeights
 from lambdas.rollout.sagemaker.measured import VariantFigures
 from lambdas.rollout.sagemaker.nodes import CandidateInstances
+from lambdas.rollout.sagemaker.reading import OneReading
 from lambdas.rollout.sagemaker.services import Models
 from lambdas.rollout.settings import Settings
 from lambdas.rollout.sides.artifacts import ArtifactStore
@@ -70,8 +71,9 @@ def world(settings: Settings) -> World:
 
 
 def hosted_world(world: World, hosted: HostedPlace) -> World:
-    """The same where SageMaker runs the endpoint; store, compiled graphs and executions are as ever."""
-    sagemaker, scaling, cloudwatch, ssm = _hosted_clients()
+    """The same for one look, where SageMaker runs the endpoint; store, compiled graphs and executions are as ever."""
+    client, scaling, cloudwatch, ssm = _hosted_clients()
+    sagemaker = OneReading(client)
     return replace(
         world,
         balancer=VariantWeights(sagemaker, hosted),

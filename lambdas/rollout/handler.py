@@ -76,6 +76,7 @@ def _settings() -> settings.Settings:
 
 def _world(place: RolloutPlace) -> World:
     ours = _own_world()
+    # Never kept: it has read what it has read.
     return adapters.hosted_world(ours, place.hosted) if place.hosted else ours
 
 
