@@ -5,10 +5,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from fleet.rollout.facts import Facts
-from fleet.rollout.record import Phase, Rollout
+from fleet.rollout.record import Outcome, Phase, Rollout
 
 BEFORE_PROMOTION: Final = frozenset({Phase.ARTIFACT, Phase.PREPARING, Phase.SHADOWING, Phase.BAKING})
 """The stable side is whole: going back is a matter of weights. In each of them a person may pause."""
+
+
+_ALL: Final = 100
 
 
 def roll_back(rollout: Rollout, now: datetime, reason: str) -> Rollout:
@@ -35,6 +38,26 @@ def paused(rollout: Rollout, now: datetime) -> Rollout:
     if now - since >= timedelta(hours=rollout.plan.pause_hours):
         return roll_back(rollout, now, f"it was paused for {rollout.plan.pause_hours:g} hours")
     return rollout.wait("paused")
+
+
+def hold(rollout: Rollout, now: datetime, reason: str) -> Rollout:
+    """End with all requests on the candidate, where the stable side could not be brought along."""
+    held = rollout.enter(Phase.ENDED, now, f"held: {reason}")
+    return replace(held, outcome=Outcome.HELD, reason="; ".join(filter(None, (rollout.reason, reason))))
+
+
+def kept_waiting(rollout: Rollout, facts: Facts, now: datetime, why: str) -> Rollout:
+    """What becomes of it while AWS does not take what it wants: it waits, as long as it would for nodes and health.
+
+    Without an end, a candidate would keep its share and be judged by nobody.
+    """
+    plan, minutes = rollout.plan, minutes_in_phase(rollout, now)
+    if rollout.phase in BEFORE_PROMOTION and minutes >= plan.ready_minutes:
+        return roll_back(rollout, now, f"{why}, after {plan.ready_minutes:g} minutes")
+    is_at_stable = rollout.phase in (Phase.PROMOTING, Phase.RESTORING) and facts.candidate_weight == _ALL
+    if is_at_stable and minutes >= plan.promotion_minutes:
+        return hold(rollout, now, f"{why}, after {plan.promotion_minutes:g} minutes")
+    return rollout.wait(why)
 
 
 def minutes_in_phase(rollout: Rollout, now: datetime) -> float:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from fleet.rollout.course import BEFORE_PROMOTION, bake, is_paused, minutes_in_phase, paused, roll_back
+from fleet.rollout.course import BEFORE_PROMOTION, bake, hold, is_paused, minutes_in_phase, paused, roll_back
 from fleet.rollout.facts import Facts, Side, p99_in_common
 from fleet.rollout.gates import Verdict, judge
 from fleet.rollout.record import Outcome, Phase, Rollout, short, wanted
@@ -66,12 +66,20 @@ def _preparing(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
             return rollout.wait(f"until {rollout.not_before:%H:%M} UTC answers may be those of the rollout before")
         is_first = rollout.plan.shadow is not None and not rollout.step
         return begin_shadow(rollout, now) if is_first else bake(rollout, facts, now)
-    lacks = f"{side.healthy} of {needed} targets of the candidate are healthy"
-    lacks += "" if side.versions <= {rollout.new_version} and side.is_settled else "; another version runs there still"
-    lacks += f"; {side.no_nodes}" if side.no_nodes else ""
+    rollout = replace(rollout, no_nodes=side.no_nodes or rollout.no_nodes)
+    lacks = _lacks(rollout, side, needed)
     if minutes_in_phase(rollout, now) >= rollout.plan.ready_minutes:
         return roll_back(rollout, now, f"{lacks}, after {rollout.plan.ready_minutes:g} minutes")
     return rollout.wait(lacks)
+
+
+def _lacks(rollout: Rollout, side: Side, needed: int) -> str:
+    found = [f"{side.healthy} of {needed} targets of the candidate are healthy"]
+    if side.versions - {rollout.new_version}:
+        found.append("another version runs there still")
+    elif not side.is_settled:
+        found.append("it is coming")
+    return "; ".join([*found, *filter(None, [rollout.no_nodes])])
 
 
 def _baking(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:
@@ -132,9 +140,7 @@ def _or_hold(rollout: Rollout, facts: Facts, now: datetime, text: str) -> Rollou
     state = f"it runs {_names(facts.stable)}, and {healthy} targets are healthy where {needed} are needed"
     if minutes_in_phase(rollout, now) < rollout.plan.promotion_minutes or _foreign_weights(rollout, facts):
         return rollout.wait(state)
-    reason = f"{text} within {rollout.plan.promotion_minutes:g} minutes: {state}"
-    held = rollout.enter(Phase.ENDED, now, f"held: {reason}")
-    return replace(held, outcome=Outcome.HELD, reason="; ".join(filter(None, (rollout.reason, reason))))
+    return hold(rollout, now, f"{text} within {rollout.plan.promotion_minutes:g} minutes: {state}")
 
 
 def _returning(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:

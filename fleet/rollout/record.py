@@ -81,6 +81,8 @@ class Rollout:
     """Why it rolled back, or is held."""
     note: str = ""
     """What it waits for at the moment."""
+    no_nodes: str = ""
+    """AWS's newest words for why nodes are missing: the next attempt, once under way, gives none."""
     stable_p99: float | None = None
     """Of the stable side while it still had requests; at 100 % there are no same minutes to compare with."""
     stable_usd_per_million_tokens: float | None = None
@@ -103,7 +105,7 @@ class Rollout:
         """The same in another phase, with what is to be said of it."""
         events = (*self.history, Event(at, text))[-HISTORY:]
         step = self.step if step is None else step
-        return replace(self, phase=phase, since=at, step=step, note="", history=events)
+        return replace(self, phase=phase, since=at, step=step, note="", no_nodes="", history=events)
 
     def tell(self, at: datetime, text: str) -> "Rollout":
         """The same with one more line in its history."""

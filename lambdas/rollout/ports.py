@@ -29,6 +29,10 @@ class BusyError(NotAppliedError):
     """AWS is at a change that takes minutes, and takes no other one meanwhile: look again, as often as it takes."""
 
 
+class NoRoomError(BusyError):
+    """A quota of the account has no room for what was asked: it may have later, when others need less."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """A rollout as stored. Until ``is_applied``, what it wants may not be true in AWS."""

@@ -78,15 +78,16 @@ def _since(rollout: Rollout, now: datetime) -> datetime:
 def _apply(world: World, place: RolloutPlace, record: Record, now: datetime) -> Record:
     """Make true what the rollout wants; each part is changed only where it differs."""
     meant = wanted(record.rollout)
-    # First, because it is what going back depends on: nothing else that AWS refuses may keep requests where they fail.
+    # Not on the way back, which names no version: a side that somebody has taken away can be given no requests.
+    if meant.candidate_version and world.services.target(place.candidate) != meant.candidate_version:
+        world.services.run(place.candidate, meant.candidate_version)
+    # First on the way back, which depends on it: nothing else that AWS refuses may keep requests where they fail.
     _share(world, place, (meant.stable_weight, meant.candidate_weight))
     if place.scales and not meant.scales:
         # With fewer requests it would let nodes go that all of them may have to go back to.
         world.nodes.let_scale(place.stable, False)
     if meant.stable_version:
         _run(world, place, meant.stable_version)
-    if meant.candidate_version and world.services.target(place.candidate) != meant.candidate_version:
-        world.services.run(place.candidate, meant.candidate_version)
     if meant.candidate_nodes is not None:
         world.nodes.ask_for(place.candidate, meant.candidate_nodes)
     if place.scales and meant.scales:

@@ -85,6 +85,8 @@ def hosted_place(environment: Environment, fleet: InferenceFleet, model: HostedM
         "version_parameter": declared,
         "plan": plan,
         "artifact": artifact.prefix if artifact else "",
+        # Also of one that always has its nodes: a deployment may tell its target another number at any time.
+        "scales": True,
         "hosted": {
             "endpoint": name,
             "declared": declared,

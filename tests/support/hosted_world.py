@@ -5,6 +5,7 @@ time, and the adapters are the real ones.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -18,6 +19,7 @@ from fleet.rollout.place import HostedPlace, SidePlace
 from lambdas.rollout.ports import World
 from lambdas.rollout.sagemaker.balancer import VariantWeights
 from lambdas.rollout.sagemaker.nodes import CandidateInstances
+from lambdas.rollout.sagemaker.reading import OneReading
 from lambdas.rollout.sagemaker.services import Models
 from local.emulator.api.errors import AwsError
 from local.emulator.hosting.service import Hosting
@@ -44,8 +46,9 @@ def side(name: str) -> SidePlace:
 
 
 PLACE = replace(
-    ON_NODES, rule="", stable=side(STABLE), candidate=side(CANDIDATE), family=ENDPOINT, container="", hosted=HOSTED
-)
+    ON_NODES, rule="", stable=side(STABLE), candidate=side(CANDIDATE), family=ENDPOINT, container="", scales=True,
+    hosted=HOSTED,
+)  # fmt: skip
 # What of SageMaker is called, by boto3's names.
 CALLS = {
     "describe_endpoint": "DescribeEndpoint",
@@ -76,7 +79,7 @@ class HostedEndpoint(Endpoint):
         self.scaling: dict[str, bool] = {}
         self.was_suspended_while_shared = True
         self.parameters = {HOSTED.declared: NEW}
-        self._someone: tuple[int, int] | None = None
+        self.has_room = True
         super().advance(3)
         self._mirror()
 
@@ -99,6 +102,9 @@ class HostedEndpoint(Endpoint):
         return lambda **request: self._asked(CALLS[name], **request)
 
     def _asked(self, operation: str, **request: Any) -> dict[str, Any]:
+        if operation == "UpdateEndpoint" and not self.has_room:
+            limit = "The account-level service limit 'ml.inf2.48xlarge for endpoint usage' is 4 Instances"
+            raise ClientError({"Error": {"Code": "ResourceLimitExceeded", "Message": limit}}, operation)
         answer = self.sagemaker(operation, **request)
         if operation == "UpdateEndpointWeightsAndCapacities":
             stable, candidate = (int(each["DesiredWeight"]) for each in request["DesiredWeightsAndCapacities"])
@@ -106,12 +112,19 @@ class HostedEndpoint(Endpoint):
         return answer
 
     def world(self) -> World:
-        sagemaker: Any = Client(self)
+        return self._world(Client(self))
+
+    def world_of_one_look(self) -> World:
+        """As the function makes it: the endpoint is read once, and again after a change."""
+        return self._world(OneReading(Client(self)))
+
+    def _world(self, sagemaker: Any) -> World:
+        others: Any = Client(self)
         return replace(
             super().world(),
             balancer=VariantWeights(sagemaker, HOSTED),
-            services=Models(sagemaker, sagemaker, HOSTED),
-            nodes=CandidateInstances(sagemaker, sagemaker, HOSTED),
+            services=Models(sagemaker, others, HOSTED),
+            nodes=CandidateInstances(sagemaker, others, HOSTED),
         )
 
     def somebody_shares(self, stable: int, candidate: int) -> None:
@@ -129,6 +142,8 @@ class HostedEndpoint(Endpoint):
         self.hosting.change_seconds = self.delay.total_seconds()
         self.now += timedelta(seconds=seconds)
         self._mirror()
+        if self.nodes_wanted not in (None, self.halves[STABLE].asked) and not any(self.scaling.values()):
+            self._scale()
         if self.shares[1] > 0:
             self.was_suspended_while_shared &= all(self.scaling.values()) and bool(self.scaling)
         for name, half in self.halves.items():
@@ -139,6 +154,14 @@ class HostedEndpoint(Endpoint):
                 errors = round(count * self.candidate_does.error_percent / 100) if new else 0
                 p99 = self.candidate_does.p99 if new else 0.2
                 half.minutes.append(Minute(self.now.replace(second=0), count, errors, p99))
+
+    def _scale(self) -> None:
+        """What Application Auto Scaling does by the load, if SageMaker takes it."""
+        change = {"VariantName": STABLE, "DesiredInstanceCount": self.nodes_wanted}
+        with suppress(ClientError):
+            self.sagemaker(
+                "UpdateEndpointWeightsAndCapacities", EndpointName=ENDPOINT, DesiredWeightsAndCapacities=[change]
+            )
 
     def _mirror(self) -> None:
         variants = self.hosting.variants(REGION, ENDPOINT)
@@ -160,6 +183,7 @@ class HostedEndpoint(Endpoint):
     def register_scalable_target(self, **request: Any) -> dict[str, Any]:
         assert request.keys() == {"ServiceNamespace", "ResourceId", "ScalableDimension", "SuspendedState"}
         self.scaling = request["SuspendedState"]
+        self.suspended["stable"] = {"AlarmNotification"} if all(self.scaling.values()) else set()
         return {}
 
     def get_parameter(self, Name: str) -> dict[str, Any]:  # noqa: N803 - as AWS names it

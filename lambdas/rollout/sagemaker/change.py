@@ -9,9 +9,11 @@ from botocore.exceptions import ClientError
 
 from fleet.rollout.place import HostedPlace
 from lambdas.rollout.clients import SageMakerClient
-from lambdas.rollout.ports import BusyError
+from lambdas.rollout.ports import BusyError, NoRoomError
 from lambdas.rollout.sagemaker.state import EndpointState, Variant
 
+# SageMaker API, UpdateEndpoint: a resource limit is exceeded. It refuses the whole change, and no instance starts.
+_NO_ROOM: Final = "ResourceLimitExceeded"
 _VALIDATION: Final = "ValidationException"
 # The words of "Cannot create already existing …" and "Cannot update in-progress endpoint …": SageMaker has no codes.
 _THERE: Final = "already existing"
@@ -24,7 +26,10 @@ def is_there(error: ClientError) -> bool:
 
 
 def or_busy(error: ClientError) -> Exception:
-    """The error, or that something else came first, such as its own scaling."""
+    """The error, or that something else came first, such as its own scaling, or that a quota has no room."""
+    told = error.response.get("Error", {})
+    if told.get("Code") == _NO_ROOM:
+        return NoRoomError(f"SageMaker has no room for it: {told.get('Message', '')}")
     return BusyError("SageMaker changes the endpoint just now") if _says(error, _UNDER_WAY) else error
 
 
@@ -37,6 +42,7 @@ def reconfigure(
 
     Raises:
         BusyError: another change is under way.
+        NoRoomError: a quota is too low for it.
     """
     state.must_be_settled()
     production = [_described(hosted, each) for each in variants]

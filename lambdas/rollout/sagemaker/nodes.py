@@ -21,27 +21,29 @@ class CandidateInstances:
         self._sagemaker, self._scaling, self._hosted = sagemaker, scaling, hosted
 
     def ask_for(self, side: SidePlace, nodes: int) -> None:
-        """Let the candidate go, or keep the endpoint's size while there is one.
-
-        Its instances came with it, all at once, whatever the share. Without a request, which is what the stable side
-        has at 100 %, scaling would take its instances away, and there would be nothing to go back to.
+        """Let the candidate go. Its instances came with it, all at once, whatever the share.
 
         Raises:
             BusyError: it is still there, and paid for.
         """
         if nodes:
-            self.let_scale(side, False)
             return
         state = read(self._sagemaker, self._hosted.endpoint)
         if CANDIDATE in state.variants or CANDIDATE in state.coming:
             reconfigure(self._sagemaker, self._hosted, state, [state.variants[STABLE]])
-            raise BusyError("SageMaker takes the candidate's instances away")
-        self.let_scale(side, True)
+            before = f"; it went back from that before: {state.failure}" if state.failure else ""
+            raise BusyError(f"SageMaker takes the candidate's instances away{before}")
 
     def lacking(self, side: SidePlace) -> str:
-        """Why the candidate is not there, in SageMaker's words; empty where it gives no reason."""
+        """Why the candidate is not there; empty while it still may come.
+
+        An update that fails ends as if nothing had been asked, and not always with a reason. One that is shown
+        while the next attempt is under way is of an earlier one, perhaps of another version.
+        """
         state = read(self._sagemaker, self._hosted.endpoint)
-        return "" if CANDIDATE in state.variants else state.failure
+        if CANDIDATE in state.variants or CANDIDATE in state.coming or not state.is_settled:
+            return ""
+        return f"SageMaker went back by itself: {state.failure or 'it gives no reason'}"
 
     def wanted(self, side: SidePlace) -> int:
         """How many instances its variant is to have."""

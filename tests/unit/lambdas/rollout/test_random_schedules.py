@@ -79,9 +79,11 @@ class Schedule:
         self.has_shadow = shadow.random() < 0.5
         self.endpoint.candidate_does.reports = GOOD if shadow.random() < 0.85 else shadow.choice(BAD)
         # Of every other one, the stable side's nodes follow a load that changes.
-        own = replace(SHADOWED if self.has_shadow else PLACE, scales=seed % 2 == 1)
         self.has_shadow &= world is Endpoint
-        self.place = own if world is Endpoint else self.endpoint.place
+        self.place = replace(SHADOWED if self.has_shadow else self.endpoint.place, scales=seed % 2 == 1)
+        if world is HostedEndpoint:
+            # SageMaker's are always told to stand still, whether they follow a load or not.
+            self.place = self.endpoint.place
         if chance.random() < 0.2:
             at = self.endpoint.now + timedelta(minutes=chance.randrange(90))
             self.endpoint.alarms = [(chance.choice(["EndpointErrors", "HardwareFault", "HbmPressure"]), at)]

@@ -12,7 +12,7 @@ from botocore.stub import ANY, Stubber
 
 from fleet.hosting.variants import CANDIDATE, STABLE
 from fleet.rollout.facts import Minute, Side
-from lambdas.rollout.ports import BusyError
+from lambdas.rollout.ports import BusyError, NoRoomError
 from lambdas.rollout.sagemaker.balancer import VariantWeights
 from lambdas.rollout.sagemaker.measured import VariantFigures
 from lambdas.rollout.sagemaker.nodes import CandidateInstances
@@ -255,8 +255,16 @@ def test_what_sagemaker_refuses_for_good_is_raised(call: str) -> None:
     told = Told().endpoint({STABLE: ("old", 100.0, 4)})
     if call == "update_endpoint":
         told.expects("create_endpoint_config", CONFIGURED, {**configured(), "ProductionVariants": ANY})
-    told.refuses(call, "ResourceLimitExceeded", "ml.inf2.48xlarge for endpoint usage is 4")
-    with told.done(), pytest.raises(ClientError, match="for endpoint usage"):
+    told.refuses(call, "AccessDeniedException", "not authorized")
+    with told.done(), pytest.raises(ClientError, match="not authorized"):
+        told.models.run(PLACE.candidate, "new")
+
+
+def test_a_quota_without_room_is_waited_for() -> None:
+    told = Told().endpoint({STABLE: ("old", 100.0, 4)})
+    told.expects("create_endpoint_config", CONFIGURED, {**configured(), "ProductionVariants": ANY})
+    told.refuses("update_endpoint", "ResourceLimitExceeded", "ml.inf2.48xlarge for endpoint usage is 4")
+    with told.done(), pytest.raises(NoRoomError, match=r"no room for it: ml.* for endpoint usage"):
         told.models.run(PLACE.candidate, "new")
 
 
@@ -281,11 +289,19 @@ def test_how_many_instances_a_side_is_to_have() -> None:
 def test_a_silent_way_back_shows_in_what_serves_and_its_reason_is_quoted() -> None:
     reason = "The primary container for production variant candidate did not pass the ping health check."
     alone = {STABLE: ("old", 100.0, 4)}
-    told = Told().endpoint(alone, failure=reason).endpoint(alone, failure=reason).endpoint(BOTH, failure=reason)
+    told = Told().endpoint(alone, failure=reason).endpoint(alone, failure=reason).endpoint(alone)
     with told.done():
         assert told.models.target(PLACE.candidate) == ""
-        assert told.instances.lacking(PLACE.candidate) == reason
-        # Of an earlier attempt: it is there now.
+        assert told.instances.lacking(PLACE.candidate) == f"SageMaker went back by itself: {reason}"
+        assert told.instances.lacking(PLACE.candidate) == "SageMaker went back by itself: it gives no reason"
+
+
+@pytest.mark.parametrize(("variants", "pending"), [(BOTH, ""), ({STABLE: ("old", 100.0, 4)}, "next")])
+def test_a_reason_of_an_earlier_attempt_is_none_of_this_one(
+    variants: dict[str, tuple[str, float, int]], pending: str
+) -> None:
+    told = Told().endpoint(variants, "Updating" if pending else "InService", pending=pending, failure="of last week")
+    with told.done():
         assert told.instances.lacking(PLACE.candidate) == ""
 
 
@@ -360,24 +376,22 @@ def suspended(told: Told, is_suspended: bool) -> None:
     told.expects("register_scalable_target", {}, asked, of="scaling")
 
 
-def test_scaling_waits_while_there_is_a_candidate() -> None:
-    told = Told()
-    scaling(told, False)
-    suspended(told, True)
-    scaling(told, True)
-    with told.done():
-        told.instances.ask_for(PLACE.candidate, 1)
-        told.instances.ask_for(PLACE.candidate, 4)
-
-
-@pytest.mark.parametrize("was_suspended", [True, False, None])
-def test_scaling_goes_on_when_the_candidate_is_gone(was_suspended: bool | None) -> None:
+def test_a_candidates_instances_come_and_go_with_it() -> None:
     told = Told().endpoint({STABLE: ("old", 100.0, 4)})
-    scaling(told, was_suspended)
-    if was_suspended:
-        suspended(told, False)
     with told.done():
+        told.instances.ask_for(PLACE.candidate, 4)
         told.instances.ask_for(PLACE.candidate, 0)
+
+
+@pytest.mark.parametrize("scales", [True, False])
+@pytest.mark.parametrize("was_suspended", [True, False, None])
+def test_scaling_is_told_what_it_does_not_do_already(was_suspended: bool | None, scales: bool) -> None:
+    told = Told()
+    scaling(told, was_suspended)
+    if was_suspended is scales:
+        suspended(told, not scales)
+    with told.done():
+        told.instances.let_scale(PLACE.stable, scales)
 
 
 @pytest.mark.parametrize("call", ["describe_scalable_targets", "register_scalable_target"])
