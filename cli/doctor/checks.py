@@ -6,7 +6,7 @@ from typing import Final
 from cli.doctor.by_hand import certificate, cost_tags, secrets
 from cli.doctor.images import image
 from cli.doctor.launches import launch, security_groups
-from cli.doctor.limits import addresses, quotas
+from cli.doctor.limits import addresses, endpoint_quotas, quotas
 from cli.doctor.places import offering, zones
 from cli.doctor.reserved import reservation
 from cli.doctor.visit import Entry, Visit
@@ -35,6 +35,7 @@ OF_ENVIRONMENT: Final[Mapping[str, Callable[[Visit], Iterable[Diagnostic]]]] = {
     "stacks": deployed,
     "zones": zones,
     "quotas": quotas,
+    "quotas of SageMaker": endpoint_quotas,
     "subnet addresses": addresses,
     "secrets": secrets,
     "cost allocation tags": cost_tags,

@@ -1,35 +1,62 @@
 """What runs out: quotas of the account, and addresses of the subnets."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from cli.doctor.account import Account
 from cli.doctor.visit import Entry, Visit
-from environments.fleets import TrainingFleet
+from environments.fleets import InferenceFleet, TrainingFleet
 from fleet.capacity import quotas_needed
 from fleet.diagnostics import Diagnostic
+from fleet.hosting.quotas import CODES
+from fleet.hosting.quotas import SERVICE as SAGEMAKER
 from fleet.preflight.addresses import NodesToCome, addresses_needed, diagnose_addresses
 from fleet.preflight.quotas import diagnose_quotas, vcpus_of_others
+from fleet.preflight.rollouts import HostedNeed, diagnose_candidates, diagnose_hosted_quotas
 
 _UNKNOWN: Final = frozenset({"NoSuchResourceException"})
 
 
 def quotas(visit: Visit) -> Iterator[Diagnostic]:
-    """The quotas that the fleets need, with what runs beside them."""
+    """The quotas that the fleets need, with what runs beside them, and those of a new version of an endpoint."""
     needs = quotas_needed(entry.spec for entry in visit.entries)
     values = {need.code: value for need in needs if (value := _value(visit.account, need.code)) is not None}
     named = [entry.spec.reserved.reservation_id for entry in visit.entries if entry.spec.reserved.reservation_id]
     held = visit.reservations.result().values()
     others = vcpus_of_others(visit.instances.result(), held, visit.environment.name, named)
-    yield from diagnose_quotas(needs, values, others, visit.environment.region)
+    region = visit.environment.region
+    yield from diagnose_quotas(needs, values, others, region)
+    endpoints = [entry.spec for entry in visit.entries if isinstance(entry.fleet, InferenceFleet)]
+    yield from diagnose_candidates(endpoints, {need.code: need.vcpus for need in needs}, values, others, region)
+
+
+def endpoint_quotas(visit: Visit) -> Iterator[Diagnostic]:
+    """The quotas of the endpoints that SageMaker runs, and of their rollouts."""
+    needs = [
+        HostedNeed(
+            fleet.name, fleet.instance_type, scaling.max if (scaling := fleet.endpoint.sagemaker) else fleet.nodes
+        )
+        for fleet in visit.environment.hosted_fleets
+    ]
+    seen: dict[str, tuple[str, float]] = {}
+    for code in sorted({CODES[each.instance_type] for each in needs if each.instance_type in CODES}):
+        if (found := _quota(visit.account, SAGEMAKER, code)) is not None:
+            seen[code] = (str(found.get("QuotaName", "")), float(found["Value"]))
+    yield from diagnose_hosted_quotas(needs, seen, visit.environment.region)
 
 
 def _value(account: Account, code: str) -> float | None:
+    found = _quota(account, "ec2", code)
+    return None if found is None else float(found["Value"])
+
+
+def _quota(account: Account, service: str, code: str) -> dict[str, Any] | None:
     # A quota that was never raised has AWS's default, which another call tells.
     for method in ("get_service_quota", "get_aws_default_service_quota"):
-        found = account.find("service-quotas", method, _UNKNOWN, ServiceCode="ec2", QuotaCode=code)
+        found = account.find("service-quotas", method, _UNKNOWN, ServiceCode=service, QuotaCode=code)
         if found is not None:
-            return float(found["Quota"]["Value"])
+            quota: dict[str, Any] = found["Quota"]
+            return quota
     return None
 
 

@@ -90,7 +90,12 @@ def diagnose_quotas(
 
 
 def _raise(need: QuotaNeed, vcpus: int, region: str) -> str:
+    return raise_quota("ec2", need.code, vcpus, region)
+
+
+def raise_quota(service: str, code: str, value: int, region: str) -> str:
+    """The command that asks AWS for more."""
     return (
-        f"aws service-quotas request-service-quota-increase --region {region} --service-code ec2 "
-        f"--quota-code {need.code} --desired-value {vcpus}"
+        f"aws service-quotas request-service-quota-increase --region {region} --service-code {service} "
+        f"--quota-code {code} --desired-value {value}"
     )

@@ -1,5 +1,6 @@
 """What `fleet doctor` reads out of AWS's answers: reservations, groups, quotas, images, secrets, launches, stacks."""
 
+import json
 from typing import Any
 
 import pytest
@@ -153,3 +154,41 @@ def test_only_the_account_that_pays_may_list_the_tags(doctor: Doctor) -> None:
     doctor.answers["ce:ListCostAllocationTags"] = refusal("AccessDeniedException", "ce:ListCostAllocationTags")
     (found,) = doctor.findings()
     assert "ce:ListCostAllocationTags" in found["message"]
+
+
+def test_a_hosted_endpoint_needs_a_quota_of_sagemaker(doctor: Doctor) -> None:
+    endpoint = {
+        "engine": "sagemaker",
+        "container_image": "000000000000.dkr.ecr.us-east-2.amazonaws.com/chat@sha256:" + "0" * 64,
+    }
+    fleet = {"name": "hosted", "purpose": "inference", "owner": "chat", "instance_type": "inf2.48xlarge", "nodes": 2}
+    market = {"kind": "on-demand"}
+    doctor.file["fleets"].append({**fleet, "market": market, "endpoint": endpoint})
+    told = {"QuotaName": "ml.inf2.48xlarge for endpoint usage", "Value": 7.0}
+    generous = doctor.answers["servicequotas:GetServiceQuota"]
+
+    def quota(asked: dict[str, Any]) -> dict[str, Any]:
+        assert isinstance(generous, dict)
+        return {"Quota": told} if asked["ServiceCode"] == "sagemaker" else generous
+
+    doctor.answers["servicequotas:GetServiceQuota"] = quota
+    assert doctor.codes()["quota-too-low-for-rollout"] == "warning"
+    told["Value"] = 8.0
+    assert not [code for code in doctor.codes() if "quota" in code]
+
+
+def test_a_quota_without_room_for_a_new_version_is_a_warning(doctor: Doctor) -> None:
+    used: set[float] = set()
+
+    def quota(asked: dict[str, Any]) -> dict[str, Any]:
+        return {"Quota": {"Value": max(used, default=100000.0) if asked["QuotaCode"] == "L-1945791B" else 100000.0}}
+
+    doctor.answers["servicequotas:GetServiceQuota"] = quota
+    assert doctor.findings() == []
+    notes = json.loads(doctor.run("--json").stdout)
+    (need,) = (
+        int(each["value"]) for each in notes if each["code"] == "quota-needed" and "L-1945791B" in each["message"]
+    )
+    # All nodes fit exactly.
+    used.add(float(need))
+    assert doctor.codes() == {"quota-too-low-for-rollout": "warning"}
