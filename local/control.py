@@ -85,7 +85,8 @@ class EmulatorControl:
 
         ``call`` is a CloudFormation type, whose creation and change then fail, or "service:Operation" with the
         service's boto3 name. ``match`` may narrow it to calls with these parameters (or, for a type, properties,
-        ``StackName`` and ``LogicalResourceId``); nested names are dotted and list items count from 1.
+        ``StackName`` and ``LogicalResourceId``); nested names are dotted and list items count from 1. On
+        "sagemaker:UpdateEndpoint", ``Image`` is that of a container which answers no ping: the update begins and fails.
         """
         self._call("/_local/faults", {"faults": list(faults)}, _QUICK_SECONDS)
 

@@ -1,4 +1,4 @@
-"""Rollouts of an endpoint that SageMaker hosts, as deployed to the embedded AWS: a good version and a bad one.
+"""Rollouts of an endpoint that SageMaker hosts, as deployed to the embedded AWS: a good version, and bad ones.
 
 Bakes are seconds here; that is data. A version does what its image is called. The weights are those that
 DescribeEndpoint shows, read by a router that nobody tells of the rollout.
@@ -19,6 +19,7 @@ from environments.model import Environment
 from fleet import naming
 from fleet.hosting.variants import STABLE
 from fleet.rollout.place import HostedPlace, RolloutPlace
+from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT, missing_tools
 from local.endpoint import client
 from tests.e2e.test_rollout import DIGEST, fleet, output_of
@@ -39,7 +40,7 @@ pytestmark = pytest.mark.skipif(
 def environment(image: str = "good") -> Environment:
     """The local environment with a hosted endpoint and nothing else, with bakes of seconds."""
     quick = {
-        "bake_minutes": 0.05, "min_requests": 20, "traffic_minutes": 0.5, "ready_minutes": 1, "promotion_minutes": 2,
+        "bake_minutes": 0.05, "min_requests": 20, "traffic_minutes": 0.5, "ready_minutes": 0.2, "promotion_minutes": 2,
         "drain_seconds": 1, "look_seconds": 1, "gates": {"alarms": []},
     }  # fmt: skip
     fleet = {
@@ -56,6 +57,7 @@ class Deployed:
     folder: Path
     hosted: HostedPlace
     served: Served
+    control: EmulatorControl
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         wait_until_served(hosted)
         with hosted_endpoint(hosted, control, first.region, per_second=100) as served:
             served.has_traffic.set()
-            yield Deployed(folder, hosted, served)
+            yield Deployed(folder, hosted, served, control)
 
 
 def wait_until_served(hosted: HostedPlace) -> dict[str, Any]:
@@ -155,6 +157,22 @@ def test_a_bad_version_goes_back_and_loses_nothing(deployed: Deployed) -> None:
     assert "answers were 5xx" in output["reason"]
     assert output["is_true"]
     assert (0, 100) not in deployed.served.proxy.counted.weights[seen:]
+    assert answering(deployed) == {("better", 200)}
+    assert (serving(deployed), suspended(deployed)) == ({STABLE: 2}, False)
+    assert deployed.served.proxy.counted.lost == []
+
+
+def test_a_version_that_never_answers_a_ping_gets_no_request(deployed: Deployed) -> None:
+    seen = len(deployed.served.proxy.counted.weights)
+    error = {"code": "ModelError", "message": "no answer"}
+    match = {"Image": f"{REGISTRY}/sick{DIGEST}"}
+    deployed.control.set_faults([{"call": "sagemaker:UpdateEndpoint", "match": match, "error": error}])
+    output = roll_out("sick")
+    deployed.control.set_faults([])
+
+    assert (output["outcome"], output["is_true"]) == ("rolled back", True), output
+    assert "did not pass the ping health check" in output["reason"]
+    assert deployed.served.proxy.counted.weights[seen:] == []
     assert answering(deployed) == {("better", 200)}
     assert (serving(deployed), suspended(deployed)) == ({STABLE: 2}, False)
     assert deployed.served.proxy.counted.lost == []

@@ -13,6 +13,7 @@ from ministack.services.cloudformation import provisioners
 from local.emulator.api.documents import served
 from local.emulator.api.errors import AwsError, Response, answer
 from local.emulator.api.requests import ApiRequest, service_model
+from local.emulator.faults import FaultStore
 from local.emulator.hosting.scaling import ScalableTargets
 from local.emulator.hosting.service import Hosting
 from local.emulator.platform import Platform
@@ -26,7 +27,7 @@ _TARGET: Final = "AWS::ApplicationAutoScaling::ScalableTarget"
 
 def serve_hosting(platform: Platform) -> None:
     """``SERVICE_PATTERNS``, ``SERVICE_HANDLERS`` and ``_RESOURCE_HANDLERS``."""
-    hosting = Hosting(platform.account, platform.clock.now)
+    hosting = Hosting(platform.account, platform.clock.now, comes_up=lambda variant: _answers(platform.faults, variant))
     targets = ScalableTargets(platform.resources, hosting)
     _serve(_SAGEMAKER, hosting.operations())
     _serve(_SCALING, targets.operations())
@@ -34,6 +35,15 @@ def serve_hosting(platform: Platform) -> None:
         provisioners._RESOURCE_HANDLERS[f"AWS::SageMaker::{kind}"] = _Templates(kind, hosting).handlers()
     handler = SchemaBackedHandler(_TARGET, platform.account, get_region, platform.resources, made=targets.made)
     provisioners._RESOURCE_HANDLERS[_TARGET] = handler.handlers()
+
+
+def _answers(faults: FaultStore, variant: Mapping[str, Any]) -> bool:
+    """Whether a variant's container answers a ping: unless a failing update is planted on its ``Image``."""
+    try:
+        faults.check("sagemaker:UpdateEndpoint", {"Image": variant["Image"]})
+    except AwsError:
+        return False
+    return True
 
 
 def _serve(service: str, operations: Mapping[str, Callable[[str, Mapping[str, Any]], dict[str, Any]]]) -> None:

@@ -16,7 +16,7 @@ def _always(_variant: Mapping[str, Any]) -> bool:
 
 @dataclass(slots=True)
 class Hosting:
-    """Of one account. ``comes_up`` says whether a variant's instances answer SageMaker's ping."""
+    """Of one account. ``comes_up`` says whether a variant's instances, of this ``Image``, answer a ping."""
 
     account: str
     now: Callable[[], float]
@@ -113,8 +113,12 @@ class Hosting:
         endpoint = self._endpoints.get((region, name))
         if endpoint is None:
             raise AwsError("ValidationException", f'Could not find endpoint "{self._arn(region, "endpoint", name)}".')
-        endpoint.settle(self.now(), self.comes_up)
+        endpoint.settle(self.now(), lambda variant: self.comes_up({**variant, "Image": self._image(region, variant)}))
         return endpoint
+
+    def _image(self, region: str, variant: Mapping[str, Any]) -> str:
+        model = self._found(self._models, region, variant["ModelName"], "model")
+        return str(model.get("PrimaryContainer", {}).get("Image", ""))
 
     def _configuration(self, region: str, name: str) -> Entry:
         return self._found(self._configurations, region, name, "endpoint configuration")
