@@ -119,6 +119,11 @@ def _print(report: dict[str, Any], as_json: bool, *, with_history: bool = True) 
     lines += [f"  shadow     {each['said']}" for each in report.get("shadow", ())]
     lines += [f"  why        {report['reason']}"] if report["reason"] else []
     lines += [f"  waits for  {report['waits_for']}"] if report["waits_for"] and not report["is_over"] else []
+    if report.get("stands_still"):
+        held = report["outcome"] == "held"
+        lines.append(
+            f"  scaling    suspended{' until it is resumed or aborted' if held else ''}: no load moves its nodes"
+        )
     if not report["is_driven"]:
         lines.append("  nobody looks after it: `fleet rollout resume` or `abort` starts a new execution")
     if not report["is_true"]:

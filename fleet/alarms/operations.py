@@ -63,7 +63,8 @@ def _rollouts(environment: str) -> tuple[AlarmSpec, ...]:
             key="RolloutNotDone",
             severity=Severity.TICKET,
             summary="A rollout has ended, and the new version does not serve as it should: rolled back, or held.",
-            action="Read why with `fleet rollout status`; nothing is in a hurry unless it is held.",
+            action="Read why with `fleet rollout status`; nothing is in a hurry unless it is held: "
+            "then it has no side to go back to, and its nodes do not follow the load, until you resume or abort it.",
             metric=measured(environment, operations_metrics.ROLLOUTS_NOT_DONE, "Maximum"),
             comparison=Comparison.AT_LEAST,
             threshold=1,

@@ -192,6 +192,7 @@ def _told(world: World, place: RolloutPlace, record: Record, is_driven: bool) ->
         **report(rollout, facts),
         "healthy": {"stable": sides[0].healthy, "candidate": sides[1].healthy},
         "is_driven": is_driven,
+        "stands_still": place.scales and world.nodes.stands_still(place.stable),
         "started_at": rollout.started_at.isoformat(),
         "history": [{"at": event.at.isoformat(), "text": event.text} for event in rollout.history],
     }

@@ -135,6 +135,10 @@ class Nodes(Protocol):
         """Let the group follow the load, or keep it as it is."""
         ...
 
+    def stands_still(self, side: SidePlace) -> bool:
+        """Whether it is kept as it is, by whomever."""
+        ...
+
 
 class Measured(Protocol):
     """CloudWatch."""

@@ -39,7 +39,8 @@ def look(world: World, place: RolloutPlace, rollout_id: str, fence: int, now: da
     record = world.store.write(replace(record, rollout=after, is_applied=False, looked_at=now))
     record = _apply(world, place, record, now)
     stable, candidate = world.balancer.weights(place)
-    return report(record.rollout, replace(facts, stable_weight=stable, candidate_weight=candidate))
+    output = report(record.rollout, replace(facts, stable_weight=stable, candidate_weight=candidate))
+    return {**output, "stands_still": place.scales and not wanted(record.rollout).scales}
 
 
 def see(world: World, place: RolloutPlace, rollout: Rollout, now: datetime) -> Facts:

@@ -19,6 +19,7 @@ class CandidateInstances:
 
     def __init__(self, sagemaker: SageMakerClient, scaling: ScalingClient, hosted: HostedPlace) -> None:
         self._sagemaker, self._scaling, self._hosted = sagemaker, scaling, hosted
+        self._resource = f"endpoint/{hosted.endpoint}/variant/{STABLE}"
 
     def ask_for(self, side: SidePlace, nodes: int) -> None:
         """Let the candidate go. Its instances came with it, all at once, whatever the share.
@@ -52,12 +53,23 @@ class CandidateInstances:
 
     def let_scale(self, side: SidePlace, scales: bool) -> None:
         """Let the stable variant follow the load or not; the target's other settings are the deployment's."""
-        resource = f"endpoint/{self._hosted.endpoint}/variant/{STABLE}"
         wanted = dict.fromkeys(_SUSPENSIONS, not scales)
-        found = self._scaling.describe_scalable_targets(**_SPACE, ResourceIds=[resource], ScalableDimension=_DIMENSION)[
-            "ScalableTargets"
-        ]
-        if found and found[0].get("SuspendedState", dict.fromkeys(_SUSPENSIONS, False)) != wanted:
+        found = self._suspended()
+        if found is not None and found != wanted:
             self._scaling.register_scalable_target(
-                **_SPACE, ResourceId=resource, ScalableDimension=_DIMENSION, SuspendedState=wanted
+                **_SPACE, ResourceId=self._resource, ScalableDimension=_DIMENSION, SuspendedState=wanted
             )
+
+    def stands_still(self, side: SidePlace) -> bool:
+        """Whether nothing scales the stable variant."""
+        found = self._suspended()
+        return found is not None and all(found.values())
+
+    def _suspended(self) -> dict[str, bool] | None:
+        """What the variant's scalable target has suspended; None where it has no target."""
+        asked = {**_SPACE, "ResourceIds": [self._resource], "ScalableDimension": _DIMENSION}
+        targets = self._scaling.describe_scalable_targets(**asked)["ScalableTargets"]
+        if not targets:
+            return None
+        found: dict[str, bool] = targets[0].get("SuspendedState", {})
+        return {each: found.get(each, False) for each in _SUSPENSIONS}

@@ -38,11 +38,15 @@ class ScalingGroup:
 
     def let_scale(self, side: SidePlace, scales: bool) -> None:
         """Let the group follow the load, or keep it as it is."""
-        suspended = {each["ProcessName"] for each in self._group(side).get("SuspendedProcesses", ())}
-        if scales and _SCALES in suspended:
+        stands_still = self.stands_still(side)
+        if scales and stands_still:
             self._autoscaling.resume_processes(AutoScalingGroupName=side.group, ScalingProcesses=[_SCALES])
-        if not scales and _SCALES not in suspended:
+        if not scales and not stands_still:
             self._autoscaling.suspend_processes(AutoScalingGroupName=side.group, ScalingProcesses=[_SCALES])
+
+    def stands_still(self, side: SidePlace) -> bool:
+        """Whether the group takes no notice of its load."""
+        return _SCALES in {each["ProcessName"] for each in self._group(side).get("SuspendedProcesses", ())}
 
     def _group(self, side: SidePlace) -> dict[str, Any]:
         groups = self._autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[side.group])

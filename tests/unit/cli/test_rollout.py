@@ -96,6 +96,25 @@ def test_it_says_when_nobody_looks_and_when_somebody_else_has_changed_what_serve
     assert "somebody else has changed it" in answer.stdout
 
 
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({"stands_still": True}, "  scaling    suspended: no load moves its nodes"),
+        (
+            {"stands_still": True, "outcome": "held", "is_over": True},
+            "  scaling    suspended until it is resumed or aborted: no load moves its nodes",
+        ),
+        ({"stands_still": False}, None),
+    ],
+)
+def test_it_says_that_no_load_moves_its_nodes(
+    monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], line: str | None
+) -> None:
+    answer = run(monkeypatch, Lambda({**REPORT, **changed}), "status", "prod", "inf2-chat")
+
+    assert [each for each in answer.stdout.splitlines() if "scaling" in each] == ([line] if line else [])
+
+
 def test_following_shows_every_change_once_and_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     began = REPORT["history"]
     over = {**REPORT, "is_over": True, "outcome": "done", "history": [*began, {**began[0], "text": "done"}]}

@@ -177,6 +177,9 @@ def test_a_quota_without_room_for_the_promotion_holds_it_until_there_is_some() -
     assert (report["outcome"], report["serves"], report["weights"]["candidate"]) == (Outcome.HELD, [NEW], 100)
     assert "SageMaker has no room for it" in report["reason"]
     assert all(endpoint.scaling.values())
+    # In the execution's output, and to whoever asks.
+    assert report["stands_still"]
+    assert ask(endpoint, Action.STATUS)["stands_still"]
     endpoint.has_room = True
     resumed = ask(endpoint, Action.RESUME)
     assert until(endpoint, "ended", fence=resumed["fence"])["outcome"] == "done"

@@ -244,6 +244,7 @@ def test_the_stable_side_scales_again_where_it_serves_and_stands_still_where_a_r
 ) -> None:
     for each in played:
         stands_still = each.scales and each.report["outcome"] == "held"
+        assert each.report["stands_still"] is stands_still
         assert each.endpoint.suspended["stable"] == ({"AlarmNotification"} if stands_still else set())
         assert each.endpoint.calls["suspend_processes"] == 0 or each.scales
     assert sum(each.scales and each.report["outcome"] == "done" for each in played) >= 20
