@@ -47,6 +47,9 @@ def test_every_metric_that_an_alarm_looks_at_is_counted(environment: Watched) ->
     looked_at = 0
     for alarm in resources(environment, "AWS::CloudWatch::Alarm"):
         looked_at += sum("MetricStat" in entry for entry in alarm.get("Metrics", [])) or 1
+    for policy in resources(environment, "AWS::AutoScaling::ScalingPolicy"):
+        # Its alarm is Auto Scaling's own.
+        looked_at += policy["PolicyType"] == "TargetTrackingScaling"
 
     assert looked_at == month_shape(environment.environment).alarm_metrics
 
