@@ -44,3 +44,8 @@ class EndpointNames:
         """The dimensions that AWS publishes ``metric`` with."""
         balancer = (LOAD_BALANCER, self.load_balancer)
         return (balancer,) if metric in _WITHOUT_TARGET_GROUP else (balancer, (TARGET_GROUP, self.target_group))
+
+    @property
+    def both_sides(self) -> tuple[tuple[str, str], ...]:
+        """The dimensions of what all its target groups do together: of both sides of a rollout."""
+        return ((LOAD_BALANCER, self.load_balancer),)

@@ -1,4 +1,8 @@
-"""Does the endpoint answer: errors, latency, healthy targets, as its load balancer sees them."""
+"""Does the endpoint answer: errors, latency, healthy targets, as its load balancer sees them.
+
+Errors and latency are of all requests, whichever side of a rollout answered: while the stable side changes its version
+the candidate answers all of them, and no gate judges it any more.
+"""
 
 from typing import Final
 
@@ -33,6 +37,10 @@ def _metric(names: EndpointNames, name: str, statistic: str) -> MetricRef:
     return MetricRef(load_balancer.NAMESPACE, name, statistic, names.dimensions(name))
 
 
+def _of_both_sides(names: EndpointNames, name: str, statistic: str) -> MetricRef:
+    return MetricRef(load_balancer.NAMESPACE, name, statistic, names.both_sides)
+
+
 def _errors(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
     failed = "(FILL(target, 0) + FILL(balancer, 0))"
     # Requests that reached no target are in the balancer's own errors only.
@@ -47,8 +55,8 @@ def _errors(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
         metric=MathRef(
             f"IF({total} >= {MINIMUM_REQUESTS}, 100 * {failed} / {total}, 0)",
             (
-                ("requests", _metric(names, load_balancer.REQUEST_COUNT, "Sum")),
-                ("target", _metric(names, load_balancer.TARGET_5XX, "Sum")),
+                ("requests", _of_both_sides(names, load_balancer.REQUEST_COUNT, "Sum")),
+                ("target", _of_both_sides(names, load_balancer.TARGET_5XX, "Sum")),
                 ("balancer", _metric(names, load_balancer.BALANCER_5XX, "Sum")),
             ),
         ),
@@ -71,8 +79,8 @@ def _latency(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
         metric=MathRef(
             f"IF(FILL(requests, 0) >= {MINIMUM_REQUESTS}, latency, 0)",
             (
-                ("requests", _metric(names, load_balancer.REQUEST_COUNT, "Sum")),
-                ("latency", _metric(names, load_balancer.TARGET_RESPONSE_TIME, "p99")),
+                ("requests", _of_both_sides(names, load_balancer.REQUEST_COUNT, "Sum")),
+                ("latency", _of_both_sides(names, load_balancer.TARGET_RESPONSE_TIME, "p99")),
             ),
         ),
         comparison=Comparison.ABOVE,
@@ -90,10 +98,22 @@ def _no_healthy_targets(settings: AlarmSettings, names: EndpointNames) -> AlarmS
         severity=Severity.PAGE,
         summary="The endpoint has no healthy target.",
         action="Look at the service's events and the tasks' health checks; roll back the newest deployment.",
-        metric=_metric(names, load_balancer.HEALTHY_HOST_COUNT, "Minimum"),
+        # While the stable side changes its version, a rollout's candidate answers. That is believed when the stable
+        # side is asked for nothing, many requests are answered all the same, and none finds no target: where a part
+        # of them should have gone to a stable side that is down, they would be among those that are refused, or would
+        # be counted as asked of its unhealthy targets.
+        metric=MathRef(
+            f"IF(FILL(asked, 0) < 1 AND FILL(refused, 0) < 1 AND FILL(answered, 0) >= {MINIMUM_REQUESTS}, 1, healthy)",
+            (
+                ("healthy", _metric(names, load_balancer.HEALTHY_HOST_COUNT, "Minimum")),
+                ("asked", _metric(names, load_balancer.REQUEST_COUNT, "Sum")),
+                ("refused", _metric(names, load_balancer.BALANCER_503, "Sum")),
+                ("answered", _of_both_sides(names, load_balancer.REQUEST_COUNT, "Sum")),
+            ),
+        ),
         comparison=Comparison.BELOW,
         threshold=1,
         datapoints=(3, 3),
-        # The balancer always reports; without it, nothing answers either.
+        # Targets that are registered are always counted; where none is, none is healthy.
         silence=Silence.BREACHING,
     )

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fleet import metrics, operations_metrics
+from fleet import load_balancer, metrics, operations_metrics
 from fleet.alarm_evaluation import SeriesKey
 from fleet.alarm_evaluation.actions.mute_rules import MuteRule
 from fleet.alarm_evaluation.actions.schedules import Once
-from fleet.alarms import AlarmSettings, Severity, Spec, Thresholds, fleet_alarms
+from fleet.alarms import AlarmSettings, Severity, Spec, Thresholds, endpoint_alarms, fleet_alarms
 from fleet.reserved.silence import HEARD_MINUTES, agents_heard
 from local.replay import rivals
+from local.replay.balancer import answered, names_of
 from local.replay.evaluator import Change, Evaluator
 from local.replay.life import Life, life
 from local.replay.lines import Printer
@@ -62,11 +63,7 @@ def replay(scenario: Scenario, sets: Mapping[str, AlarmSet], folder: Path | None
     """Run ``scenario`` against every one of ``sets``; recordings are files of ``folder``."""
     store = Store()
     fleets = {name: _nodes(scenario, name, folder) for name in scenario.fleets}
-    settings = [_settings(scenario, name) for name in scenario.fleets]
-    evaluators = {
-        name: _evaluator(scenario, [spec for each in settings for spec in make(each)], store)
-        for name, make in sets.items()
-    }
+    evaluators = {name: _evaluator(scenario, _specs(scenario, name, make), store) for name, make in sets.items()}
     acted: dict[str, list[Change]] = {name: [] for name in sets}
     timeline: list[Stretch] = []
     for minute in range(scenario.minutes):
@@ -77,6 +74,17 @@ def replay(scenario: Scenario, sets: Mapping[str, AlarmSet], folder: Path | None
         for name, evaluator in evaluators.items():
             acted[name] += evaluator.advance(begin)
     return Replay(scenario, {name: _told(found) for name, found in acted.items()}, tuple(timeline))
+
+
+def _specs(scenario: Scenario, alarm_set: str, make: AlarmSet) -> list[Spec]:
+    """One set over all fleets; what our own says of endpoints the others have nothing to set against."""
+    specs: list[Spec] = []
+    for name, fleet in scenario.fleets.items():
+        settings = _settings(scenario, name)
+        specs += make(settings)
+        if alarm_set == OURS and fleet.endpoint:
+            specs += endpoint_alarms(settings, names_of(name))
+    return specs
 
 
 def _evaluator(scenario: Scenario, specs: Sequence[Spec], store: Store) -> Evaluator:
@@ -138,6 +146,7 @@ def _publish(
         if takes:
             lives: list[Life] = [node.life for node in nodes]
             heard = _agents_heard(store, name, begin)
+            store.put(load_balancer.NAMESPACE, answered(name, scenario.fleets[name].endpoint, minute, begin))
             store.put(
                 metrics.NAMESPACE, watched(ENVIRONMENT, name, scenario.fleets[name], lives, minute, begin, heard=heard)
             )

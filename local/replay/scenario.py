@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from fleet.alarms import Severity
 from fleet.fleet_spec import MarketKind
+from local.replay.balancer import Answering
 from local.replay.jobs import Index, Job, Minute, Part, Percent
 
 CORPUS: Final = Path(__file__).parents[1] / "scenarios" / "corpus"
@@ -57,6 +58,8 @@ class Fleet(Part):
     jobs: tuple[Job, ...] = ()
     events: tuple[NodeEvent, ...] = ()
     block_ends_at: Minute | None = None
+    endpoint: tuple[Answering, ...] = ()
+    """What its load balancer sees, stretch by stretch; none has no endpoint's alarms."""
     recording: str | None = None
     """A file of recorded neuron-monitor lines, beside the scenario, in place of what the jobs would print."""
 
@@ -80,7 +83,9 @@ class Incident(Part):
     """
 
     fleet: str
-    kind: Literal["idle", "waste", "hang", "hardware", "blind", "straggler", "compiler", "capacity", "spool"]
+    kind: Literal[
+        "idle", "waste", "hang", "hardware", "blind", "straggler", "compiler", "capacity", "spool", "endpoint"
+    ]
     severity: Severity = Severity.PAGE
     alarms: Annotated[tuple[str, ...], Field(min_length=1)]
     also: tuple[str, ...] = ()

@@ -2,7 +2,8 @@
 
 A page is right when an incident of its fleet is going on that the alarm may tell of; the same alarm telling of the same
 incident again is false, for a page that is false twice is switched off. Rival sets have names of their own, so any of
-their pages counts that falls into an incident of a page's severity: that is in their favor.
+their pages counts that falls into an incident of a page's severity: that is in their favor. None of them looks at an
+endpoint's load balancer, so its incidents are nothing that they miss.
 """
 
 from collections.abc import Iterable, Sequence
@@ -100,7 +101,7 @@ def score(replays: Iterable[Replay], alarm_set: str) -> Score:
         outcomes += [
             Outcome(name, incident, _first(incident, pages))
             for incident, pages in zip(replay.scenario.incidents, found, strict=True)
-            if alarm_set == OURS or incident.severity is Severity.PAGE
+            if alarm_set == OURS or (incident.severity is Severity.PAGE and incident.kind != "endpoint")
         ]
         judged += [Judged(name, each, _is_true(each, found)) for each in told]
     return Score(tuple(outcomes), tuple(judged))

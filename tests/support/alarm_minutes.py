@@ -8,7 +8,8 @@ from fleet.alarm_evaluation.metric_math.syntax import parse
 from fleet.alarms import AlarmSpec, MathRef
 
 Minute = Mapping[str, float]
-"""What was published in a minute, by the metric's name. A metric that is not there was not published."""
+"""What was published in a minute, by the metric's name. A metric that is not there was not published. Where an
+expression reads one metric of two places, its own name for the series says which."""
 
 
 def states(spec: AlarmSpec, minutes: Sequence[Minute], before: State = State.INSUFFICIENT_DATA) -> list[State]:
@@ -41,7 +42,11 @@ def _datapoints(spec: AlarmSpec, minutes: Sequence[Minute]) -> list[float | None
         return [minute.get(spec.metric.name) for minute in minutes]
     times = tuple(range(0, 60 * len(minutes), 60))
     series = {
-        identifier: {time: minute[ref.name] for time, minute in zip(times, minutes, strict=True) if ref.name in minute}
+        identifier: {
+            time: minute.get(identifier, minute.get(ref.name, 0.0))
+            for time, minute in zip(times, minutes, strict=True)
+            if {identifier, ref.name} & minute.keys()
+        }
         for identifier, ref in spec.metric.queries
     }
     grid = Grid(times, 60, series, tuple(series), lambda *_: [])
