@@ -204,6 +204,9 @@ PRESENT_NODES: Final = _capacity(
 SILENT_NODES: Final = _capacity(
     "SilentNodes", Unit.COUNT, Kind.GAUGE, "nodes that EC2 has shown for 20 minutes and whose agent says nothing"
 )
+JOB_CORES_APART: Final = _capacity(
+    "JobCoresApart", Unit.PERCENT, Kind.GAUGE, "points that a running core is behind its own job's median, if many"
+)
 CAPACITY_BLOCK_MINUTES_LEFT: Final = _capacity(
     "CapacityBlockMinutesLeft", Unit.COUNT, Kind.GAUGE, "minutes until the Capacity Block that the fleet uses ends"
 )

@@ -1,7 +1,5 @@
 """Is the work worth its dollars: idle jobs, low utilization, hangs, stragglers."""
 
-from typing import Final
-
 from fleet import metrics
 from fleet.alarms.changes import change_in_progress
 from fleet.alarms.settings import AlarmSettings
@@ -16,9 +14,8 @@ from fleet.alarms.specs import (
     Severity,
     Silence,
 )
+from fleet.job_pace import STRAGGLER_POINTS
 from fleet.job_progress import HANG_MINUTES, IDLE_PERCENT
-
-STRAGGLER_POINTS: Final = 20.0
 
 
 def _severity(settings: AlarmSettings) -> Severity:
@@ -145,8 +142,8 @@ def job_hang(settings: AlarmSettings) -> AlarmSpec:
 
 
 def straggler(settings: AlarmSettings) -> AlarmSpec:
-    """One core far behind the others: in synchronous training everybody waits for it."""
-    measured, thresholds = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, settings.thresholds
+    """One core far behind the others of its job: in synchronous training everybody waits for it."""
+    thresholds = settings.thresholds
     # A job that idles or starves is far behind the others too, and is another alarm's, with another thing to do.
     busy = thresholds.low_core_utilization_percent if not settings.reports_flops else IDLE_PERCENT
     excused = f"FILL(busy, 100) < {busy:g}"
@@ -159,15 +156,11 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
         subject=settings.fleet,
         key="Straggler",
         severity=Severity.TICKET,
-        summary=f"The slowest core is more than {STRAGGLER_POINTS:g} points of utilization behind the median.",
+        summary=f"A job's slowest core is more than {STRAGGLER_POINTS:g} points of utilization behind its median core.",
         action="Find the node in the worst-nodes table and compare its clocks, EFA counters and ECC with its peers.",
         metric=MathRef(
-            f"IF({excused}, 0, median - slowest)",
-            (
-                ("median", settings.metric(measured, "p50")),
-                ("slowest", settings.metric(measured, "Minimum")),
-                *worst,
-            ),
+            f"IF({excused}, 0, apart)",
+            (("apart", settings.metric(metrics.JOB_CORES_APART, "Maximum")), *worst),
         ),
         comparison=Comparison.ABOVE,
         threshold=STRAGGLER_POINTS,

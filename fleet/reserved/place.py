@@ -55,6 +55,11 @@ class Place:
         return self.market in _RESERVED
 
     @property
+    def trains(self) -> bool:
+        """Whether jobs come and go on it, rather than requests."""
+        return self.is_pool or self.compute_environment is not None
+
+    @property
     def is_block(self) -> bool:
         """Whether its capacity is a Capacity Block."""
         return self.market is MarketKind.CAPACITY_BLOCK

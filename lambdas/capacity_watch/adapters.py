@@ -23,6 +23,7 @@ from lambdas.capacity_watch.clients import (
 from lambdas.capacity_watch.deployments import ChangingStacks
 from lambdas.capacity_watch.heartbeats import AgentHeartbeats
 from lambdas.capacity_watch.nodes import Ec2Nodes
+from lambdas.capacity_watch.paces import JobPaces
 from lambdas.capacity_watch.ports import World
 from lambdas.capacity_watch.reservations import Ec2Reservations
 from lambdas.capacity_watch.scaling import ScalingGroups
@@ -55,6 +56,7 @@ def world() -> World:
         stacks=ReservationStacks(cloudformation),
         deployments=ChangingStacks(cloudformation),
         heartbeats=AgentHeartbeats(cloudwatch),
+        paces=JobPaces(cloudwatch),
     )
 
 

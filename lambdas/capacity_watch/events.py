@@ -30,7 +30,7 @@ def event(
     if look.assessment is None:
         return None
     place, minute = look.place, now.replace(second=0, microsecond=0)
-    figures = _figures(look.assessment, interruptions)
+    figures = _figures(look, look.assessment, interruptions)
     return {
         "_aws": {
             "Timestamp": int(minute.timestamp()) * 1000,
@@ -59,7 +59,7 @@ def event(
     }
 
 
-def _figures(assessment: Assessment, interruptions: int) -> dict[MetricSpec, int | float]:
+def _figures(look: Look, assessment: Assessment, interruptions: int) -> dict[MetricSpec, int | float]:
     figures = {
         metrics.RESERVED_INSTANCES: assessment.reserved,
         metrics.UNUSED_RESERVED_INSTANCES: assessment.unused,
@@ -68,6 +68,7 @@ def _figures(assessment: Assessment, interruptions: int) -> dict[MetricSpec, int
         metrics.STALE_PRICE: int(assessment.price_stale is not None),
         metrics.PRESENT_NODES: assessment.present,
         metrics.SILENT_NODES: assessment.silent,
+        metrics.JOB_CORES_APART: look.job_cores_apart,
         metrics.CAPACITY_BLOCK_MINUTES_LEFT: assessment.block_minutes_left,
         metrics.SPOT_INTERRUPTIONS: interruptions or None,
     }

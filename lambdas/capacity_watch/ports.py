@@ -89,6 +89,14 @@ class Heartbeats(Protocol):
         ...
 
 
+class Paces(Protocol):
+    """What the agents say of the cores of each job."""
+
+    def of(self, place: Place, now: datetime) -> float | None:
+        """Points of utilization that some core is behind its own job's median; None where none is far behind."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """All of it. Each call may raise what botocore raises, and LookupError for what ought to be there and is not."""
@@ -100,3 +108,4 @@ class World:
     stacks: Stacks
     deployments: Deployments
     heartbeats: Heartbeats
+    paces: Paces

@@ -31,6 +31,8 @@ class Look:
     reservations: tuple[Reservation, ...] = ()
     assessment: Assessment | None = None
     problems: tuple[str, ...] = ()
+    job_cores_apart: float | None = None
+    """Points of utilization that some core is behind its own job's median; None where none is far behind."""
 
 
 def look(
@@ -76,8 +78,9 @@ def _look_at(world: World, place: Place, now: datetime, prices: Sequence[Price])
         return Look(place, problems=(_problem(place, error),))
     # What could be seen is said, whatever becomes of the rest.
     seen, deaf = _heard(world, place, seen, now)
+    apart, unseen = _paced(world, place, seen, now)
     done = _put_in_order(world, place, seen, now)
-    return Look(place, seen.reservations, assess(place, seen, now, prices), (*deaf, *done))
+    return Look(place, seen.reservations, assess(place, seen, now, prices), (*deaf, *unseen, *done), apart)
 
 
 def _heard(world: World, place: Place, seen: Seen, now: datetime) -> tuple[Seen, tuple[str, ...]]:
@@ -87,6 +90,16 @@ def _heard(world: World, place: Place, seen: Seen, now: datetime) -> tuple[Seen,
         return replace(seen, agents=world.heartbeats.of(place, now)), ()
     except Exception as error:
         return seen, (_problem(place, error),)
+
+
+def _paced(world: World, place: Place, seen: Seen, now: datetime) -> tuple[float | None, tuple[str, ...]]:
+    # An endpoint's cores differ with their traffic.
+    if not seen.nodes or not place.trains:
+        return None, ()
+    try:
+        return world.paces.of(place, now), ()
+    except Exception as error:
+        return None, (_problem(place, error),)
 
 
 def _put_in_order(world: World, place: Place, seen: Seen, now: datetime) -> tuple[str, ...]:

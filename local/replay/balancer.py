@@ -65,7 +65,7 @@ def _of_side(names: EndpointNames, side: Side, requests: int, begin: int) -> lis
     if not side.healthy + side.unhealthy:
         return []
     of_side = names.dimensions(load_balancer.HEALTHY_HOST_COUNT)
-    found = [
+    found: list[Datum] = [
         _datum(load_balancer.HEALTHY_HOST_COUNT, of_side, begin, side.healthy),
         _datum(load_balancer.UNHEALTHY_HOST_COUNT, of_side, begin, side.unhealthy),
     ]

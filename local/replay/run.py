@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Final
 
 from fleet import load_balancer, metrics, operations_metrics
-from fleet.alarm_evaluation import SeriesKey
 from fleet.alarm_evaluation.actions.mute_rules import MuteRule
 from fleet.alarm_evaluation.actions.schedules import Once
 from fleet.alarms import AlarmSettings, Severity, Spec, Thresholds, endpoint_alarms, fleet_alarms
-from fleet.reserved.silence import HEARD_MINUTES, agents_heard
 from local.replay import rivals
+from local.replay.asked import apart, heard
 from local.replay.balancer import answered, names_of
 from local.replay.evaluator import Change, Evaluator
 from local.replay.life import Life, life
@@ -20,7 +19,7 @@ from local.replay.node import ENVIRONMENT, MINUTE, Lines, ReplayedNode
 from local.replay.recording import recorded
 from local.replay.scenario import Scenario
 from local.replay.store import Store
-from local.replay.watch import changes, watched
+from local.replay.watch import Heard, changes, watched
 
 OURS: Final = "neuron-fleet"
 # The demo's period: enough for every rule of the state machine, and a quarter of the work of the default of 5 s.
@@ -145,26 +144,16 @@ def _publish(
                 store.put(rivals.NAMESPACE, rivals.published(name, entry, begin))
         if takes:
             lives: list[Life] = [node.life for node in nodes]
-            heard = _agents_heard(store, name, begin)
+            told = Heard(heard(store, name, begin), apart(store, name, begin))
             store.put(load_balancer.NAMESPACE, answered(name, scenario.fleets[name].endpoint, minute, begin))
             store.put(
-                metrics.NAMESPACE, watched(ENVIRONMENT, name, scenario.fleets[name], lives, minute, begin, heard=heard)
+                metrics.NAMESPACE, watched(ENVIRONMENT, name, scenario.fleets[name], lives, minute, begin, heard=told)
             )
         shown = tuple(sorted(states.items()))
         last = next((each for each in reversed(timeline) if each.fleet == name), None)
         if last is None or last.states != shown:
             timeline.append(Stretch(name, minute, shown))
     return is_late
-
-
-def _agents_heard(store: Store, fleet: str, begin: int) -> int:
-    """As the capacity watch asks CloudWatch: up to the minute before ``begin``, of which some may still arrive."""
-    key = SeriesKey(
-        metrics.NAMESPACE,
-        metrics.AGENT_HEARTBEAT.name,
-        frozenset({(metrics.ENVIRONMENT, ENVIRONMENT), (metrics.FLEET, fleet)}),
-    )
-    return agents_heard(list(store.values(key, "Sum", begin - HEARD_MINUTES * MINUTE, begin, MINUTE).values()))
 
 
 def _told(changes: Sequence[Change]) -> tuple[Told, ...]:

@@ -29,6 +29,10 @@ class Store:
         """Work everything out anew: data of minutes that were asked for before has come."""
         self._known.clear()
 
+    def named(self, metric: str) -> list[SeriesKey]:
+        """Every series of ``metric`` that has a datum."""
+        return [key for key in self._datums if key.name == metric]
+
     def values(
         self,
         key: SeriesKey,

@@ -1,6 +1,7 @@
 """What the capacity watch would publish of a replay, once a minute: nodes, reservations, the block's end, changes."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from fleet import metrics, operations_metrics
@@ -16,10 +17,18 @@ _EXCUSED_MINUTES: Final = 10
 _LETS_GO_MINUTES: Final = 35
 
 
-def watched(  # noqa: PLR0913  the fleet, its minute, and what its agents were heard of, all named where it is called
-    environment: str, name: str, fleet: Fleet, lives: list[Life], minute: int, begin: int, *, heard: int
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What CloudWatch tells the watch: how many agents spoke lately, and the points that a job's cores are apart."""
+
+    agents: int
+    apart: float | None = None
+
+
+def watched(  # noqa: PLR0913  the fleet, its minute, and what its agents were heard of
+    environment: str, name: str, fleet: Fleet, lives: list[Life], minute: int, begin: int, *, heard: Heard
 ) -> list[Mapping[str, Any]]:
-    """The datums of ``minute``, which begins at unix second ``begin``; ``heard`` of the agents spoke lately."""
+    """The datums of ``minute``, which begins at unix second ``begin``."""
     dimensions = [{"Name": metrics.ENVIRONMENT, "Value": environment}, {"Name": metrics.FLEET, "Value": name}]
     return [
         {"MetricName": spec.name, "Dimensions": dimensions, "Timestamp": begin, "Value": float(value)}
@@ -40,7 +49,7 @@ def changes(environment: str, scenario: Scenario, minute: int, begin: int) -> li
     ]
 
 
-def _figures(fleet: Fleet, all_lives: list[Life], minute: int, heard: int) -> dict[MetricSpec, int]:
+def _figures(fleet: Fleet, all_lives: list[Life], minute: int, heard: Heard) -> dict[MetricSpec, float]:
     lives = all_lives
     if fleet.block_ends_at is not None and fleet.block_ends_at - minute <= _LETS_GO_MINUTES:
         # The engine of Capacity Blocks has let go of the nodes on purpose.
@@ -51,8 +60,10 @@ def _figures(fleet: Fleet, all_lives: list[Life], minute: int, heard: int) -> di
         for life in lives
     )
     present = sum(not life.happens("node-gone", minute) for life in all_lives)
-    figures: dict[MetricSpec, int] = {metrics.PRESENT_NODES: present, metrics.MISSING_NODES: lasting}
-    figures[metrics.SILENT_NODES] = max(0, sum(_settled(life, minute) for life in all_lives) - heard)
+    figures: dict[MetricSpec, float] = {metrics.PRESENT_NODES: present, metrics.MISSING_NODES: lasting}
+    figures[metrics.SILENT_NODES] = max(0, sum(_settled(life, minute) for life in all_lives) - heard.agents)
+    if heard.apart is not None and fleet.purpose == "training":
+        figures[metrics.JOB_CORES_APART] = heard.apart
     if fleet.market in {MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK}:
         left = None if fleet.block_ends_at is None else fleet.block_ends_at - minute
         reserved = fleet.nodes if left is None or left > 0 else 0

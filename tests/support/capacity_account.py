@@ -38,6 +38,8 @@ class Account:
     changing: tuple[str, ...] = ()
     heard: dict[str, int] = field(default_factory=dict)
     """Agents that speak, where it is not one on each node."""
+    apart: dict[str, float] = field(default_factory=dict)
+    """Points between the cores of a fleet's jobs, where they are far apart."""
     prices: dict[str, tuple[Price, ...]] = field(default_factory=dict)
 
     def world(self) -> World:
@@ -52,6 +54,7 @@ class Account:
             stacks=port(self._stack),
             deployments=SimpleNamespace(of=self._changing),
             heartbeats=SimpleNamespace(of=self._heard),
+            paces=SimpleNamespace(of=self._paced),
         )
 
     def read_prices(self, _settings: object, _places: object) -> dict[str, tuple[Price, ...]]:
@@ -85,6 +88,10 @@ class Account:
     def _heard(self, of: Place, _now: object) -> int:
         self._maybe_fail(f"hear {of.fleet}")
         return self.heard.get(of.fleet, len(self.running.get(of.fleet, ())))
+
+    def _paced(self, of: Place, _now: object) -> float | None:
+        self._maybe_fail(f"pace {of.fleet}")
+        return self.apart.get(of.fleet)
 
     def _fleet_of(self, instance_id: str) -> tuple[str, str] | None:
         self._maybe_fail(instance_id)

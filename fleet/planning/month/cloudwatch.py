@@ -16,8 +16,8 @@ from fleet.planning.month.shape import EnvironmentShape, FleetShape, Use
 
 # Series that agents publish: of every job by themselves, and 2 to 4 more where its workload reports tokens and loss.
 SERIES_OF_A_JOB: Final = Spread(12, 14, 16)
-# 34 of every fleet, 5 of compilation, 4 of EFA, 2 of endpoints that say their load, 5 to 9 of the capacity watch.
-SERIES_OF_A_FLEET: Final = Spread(39, 44, 50)
+# 34 of every fleet, 5 of compilation, 4 of EFA, 2 of endpoints that say their load, 5 to 10 of the capacity watch.
+SERIES_OF_A_FLEET: Final = Spread(39, 44, 51)
 SERIES_OF_EFA: Final = 4
 # Measured: 3,277 bytes for 32 cores without host, driver and EFA figures, 5,200 with them; 8,579 for 128 cores.
 EVENT_BYTES: Final = Spread(1_520, 3_440, 5_160)
@@ -30,6 +30,9 @@ OTLP_BYTES_OF_A_POINT: Final = 135
 # Dashboards that somebody looks at: loads a month, and some 150 metrics in one.
 DASHBOARD_READS: Final = Spread(3_000, 30_000, 600_000)
 FREE_DASHBOARDS: Final = 3
+# Of the minutes of a training fleet, those in which the watch looks at each of its jobs: cores of it are far apart. In
+# none where one job has it, in all where two jobs differ as much.
+SEARCHED_MINUTES: Final = Spread(0, 0.1, 1)
 # Pages and people query the events of hours, not of months.
 SCANS_OF_A_MONTHS_EVENTS: Final = Spread(0, 1, 20)
 FUNCTION_LOG_GB: Final = Spread(0.05, 0.2, 2)
@@ -85,6 +88,16 @@ def jobs_at_once(purpose: Purpose, nodes: int) -> Spread:
     return Spread(1, usual, max(usual, nodes // 4))
 
 
+def _watch_reads(fleet: FleetShape, use: Use) -> Spread:
+    """Metrics that the capacity watch reads in a month: at every look, while there are nodes, the fleet's heartbeats;
+    where it trains, both ends of its cores' utilization, and where they are far apart, two figures of each job."""
+    looks = running_hours(fleet, use) * 60
+    if fleet.purpose is Purpose.INFERENCE:
+        return looks
+    jobs = jobs_at_once(fleet.purpose, fleet.nodes).times(SEARCHED_MINUTES) * 2
+    return looks.times(Spread.certain(3) + jobs)
+
+
 def cloudwatch_lines(environment: EnvironmentShape, use: Use) -> list[Line]:
     """Every line of CloudWatch. The free tier is not taken off, but for the dashboards' in the low figure."""
     fleets = environment.fleets
@@ -101,7 +114,7 @@ def cloudwatch_lines(environment: EnvironmentShape, use: Use) -> list[Line]:
             tier.usd,
             metrics.of_each(metrics_usd),
             tier.label,
-            "12, 14, 16 of each job and up to 54 of each fleet, in the hours that they have data",
+            "12, 14, 16 of each job and up to 55 of each fleet, in the hours that they have data",
         ),
         _line("node events, ingested", events, "logs-ingest-gb", "one a node and minute, by its number of cores"),
         _line("PutMetricData", minutes, "cloudwatch-request", "one a node and minute"),
@@ -121,10 +134,9 @@ def cloudwatch_lines(environment: EnvironmentShape, use: Use) -> list[Line]:
         ),
         _line(
             "GetMetricData",
-            # The capacity watch asks for each fleet's agents at every look, while it has nodes.
-            DASHBOARD_READS + sum((running_hours(fleet, use) * 60 for fleet in fleets), NOTHING),
+            DASHBOARD_READS + sum((_watch_reads(fleet, use) for fleet in fleets), NOTHING),
             "cloudwatch-read",
-            "dashboards that people look at, pages, and each fleet's agents once a minute",
+            "dashboards that people look at, pages, and each fleet's agents and cores once a minute",
         ),
     ]
     if environment.otlp:

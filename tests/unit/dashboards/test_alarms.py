@@ -124,10 +124,9 @@ def test_a_single_metric_is_rendered_with_its_own_dimensions_and_statistic(alarm
 def test_an_expression_returns_one_series_over_named_metrics(alarms: dict[str, Any]) -> None:
     expression, *queries = alarms["Straggler"]["Metrics"]
 
-    assert expression["Expression"] == "IF(FILL(busy, 100) < 5 OR FILL(useful, 100) < 20, 0, median - slowest)"
+    assert expression["Expression"] == "IF(FILL(busy, 100) < 5 OR FILL(useful, 100) < 20, 0, apart)"
     assert {query["Id"]: (query["ReturnData"], query["MetricStat"]["Stat"]) for query in queries} == {
-        "median": (False, "p50"),
-        "slowest": (False, "Minimum"),
+        "apart": (False, "Maximum"),
         "busy": (False, "Minimum"),
         "useful": (False, "Minimum"),
     }

@@ -178,7 +178,13 @@ def test_an_event_has_the_shape_that_others_read() -> None:
 
 def test_every_metric_of_the_watch_is_published_by_some_fleet(deploy: Deploy) -> None:
     spot = endpoint(fleet="chat", market=MarketKind.SPOT)
-    account = Account(held={"frontier": (block(),)}, scaling={"chat": group(4)}, tags={"i-9": ("prod", "chat")})
+    account = Account(
+        held={"frontier": (block(),)},
+        scaling={"chat": group(4)},
+        tags={"i-9": ("prod", "chat")},
+        running={"frontier": nodes(2)},
+        apart={"frontier": 31.0},
+    )
     deployed = deploy(account, block_place(fleet="frontier"), spot)
 
     deployed.invoke()
