@@ -15,7 +15,7 @@ from fleet.alarms.operations import KEYS as OPERATIONS_KEYS
 from fleet.alarms.precompile import KEYS as PRECOMPILE_KEYS
 from fleet.alarms.spending import KEYS as SPENDING_KEYS
 from fleet.paging import SMALL_FLEET
-from lambdas.pager import capacity, evidence, node_states, worthless
+from lambdas.pager import capacity, evidence, idle, node_states, worthless
 from lambdas.pager.capacity import Capacity
 from lambdas.pager.changes import Changes, Spell
 from lambdas.pager.errors import EnrichmentError
@@ -146,12 +146,26 @@ def _evidence(of: Enrichment, key: str, change: AlarmChange, logs: Logs) -> Evid
     is_large = fleet in logs.large_fleets
     events = (logs.states if is_large else logs.nodes).read(of.query or "", *window)
     if key == worthless.KEY:
-        events = worthless.of_lost_jobs(events)
-    mean_waste = logs.waste.per_node(fleet, *window) if is_large else {}
+        events = worthless.of_lost_jobs(events, _reports(fleet, logs, *window) if is_large else ())
+    if key == idle.KEY:
+        events = idle.of_idle_jobs(events)
+    # These two are about some nodes' dollars, and the mean is of all.
+    mean_waste = logs.waste.per_node(fleet, *window) if is_large and key not in {worthless.KEY, idle.KEY} else {}
     found = evidence.collect(events, key, change.changed_at, mean_waste)
+    if is_large and key == idle.KEY:
+        # The rows of a large fleet hold what is wasted now, and not since when.
+        found = replace(found, began=None, usd_since=None)
     if not found.nodes:
         raise EnrichmentError(f"no node wrote an event in the last {_minutes(span)} minutes")
     return found
+
+
+def _reports(fleet: str, logs: Logs, start: datetime, end: datetime) -> list[NodeEvent]:
+    try:
+        return logs.nodes.read(worthless.reports_query(fleet), start, end)
+    except EnrichmentError:
+        # The nodes are known all the same.
+        return []
 
 
 def _capacity(of: Enrichment, key: str, change: AlarmChange, logs: Logs) -> Capacity:

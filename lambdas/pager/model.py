@@ -125,6 +125,9 @@ class JobPart(_In):
     """One job's part of a node in a minute."""
 
     job: str | None = None
+    job_name: str | None = None
+    owner: str | None = None
+    neuron_core_utilization: float | None = None
     cost_usd_per_hour: float | None = None
     wasted_usd_per_hour: float | None = None
     non_finite_losses: float | None = None

@@ -9,14 +9,38 @@ from lambdas.pager.model import NodeEvent
 KEY: Final = "NonFiniteLoss"
 
 
-def of_lost_jobs(events: Sequence[NodeEvent]) -> list[NodeEvent]:
+# Of a node that more jobs share, only what the first of them say is asked for.
+_JOBS_ASKED: Final = 4
+_REPORTS: Final = 500
+
+
+def reports_query(fleet: str) -> str:
+    """The first events of a fleet in which a job says such a loss."""
+    said = " or ".join(f"jobs.{index}.non_finite_losses > 0" for index in range(_JOBS_ASKED))
+    return (
+        f'fields @timestamp, @message | filter fleet = "{fleet}" and ({said}) | sort @timestamp asc | limit {_REPORTS}'
+    )
+
+
+def of_lost_jobs(events: Sequence[NodeEvent], reports: Sequence[NodeEvent] = ()) -> list[NodeEvent]:
     """The events of the nodes of jobs that reported such a loss, their dollars as what is lost.
 
-    One node of a job reports for all of them. Without any report, all events as they are.
+    One node of a job reports for all of them. Without any report, all events as they are. ``reports`` tell of the
+    losses where ``events`` are only the first and the last of each of a node's states, and hold no jobs' parts.
     """
-    began = _first_reports(events)
+    began = _first_reports([*events, *reports])
     found = [event for event in events if began.keys() & _jobs(event)]
-    return [_counted(event, began) for event in found] or list(events)
+    beginnings = _beginnings(found, began) if reports else []
+    return [_counted(event, began) for event in (*found, *beginnings)] or list(events)
+
+
+def _beginnings(events: Sequence[NodeEvent], began: Mapping[str, datetime]) -> list[NodeEvent]:
+    """Each node in the minute in which its job was lost, which lies between two of ``events``."""
+    newest: dict[str, NodeEvent] = {}
+    for event in sorted(events, key=lambda each: each.minute):
+        newest[event.node] = event
+    moments = [(event, min(began[job] for job in _jobs(event) & began.keys())) for event in newest.values()]
+    return [event.model_copy(update={"minute": lost}) for event, lost in moments if lost < event.minute]
 
 
 def _first_reports(events: Iterable[NodeEvent]) -> Mapping[str, datetime]:

@@ -117,3 +117,30 @@ def test_whatever_hangs_is_left_behind_in_time() -> None:
     assert within(1, lambda: 7) == 7
     with pytest.raises(KeyError):
         within(1, lambda: dict[str, int]()["x"])
+
+
+def test_a_lost_job_of_two_thousand_nodes_costs_the_price_of_its_own_from_the_first_report_on() -> None:
+    nodes = [event for i in range(NODES - 40) for event in history(f"i-{i}", {20: GOOD})]
+    own = [event for i in range(39) for event in history(f"i-lost-{i}", {20: {"wasted_usd_per_hour": 1.0}})]
+    told = {"jobs": [{"job": "llama-8", "cost_usd_per_hour": 21.5, "non_finite_losses": 2}]}
+    rank = history("i-rank-0", {20: {"wasted_usd_per_hour": 1.0}, 6: {"wasted_usd_per_hour": 1.0, **told}})
+
+    details = paged([*nodes, *own, *rank], "metric_math", AlarmName="prod/trn1-pretrain/NonFiniteLoss")
+    custom = details.inbox.pagerduty[0]["payload"]["custom_details"]
+
+    assert custom["job"] == "llama-pretrain (llama-8), owner foundation-models"
+    # Forty nodes at $21.50 for six minutes.
+    assert custom["money"].startswith("$860.00 an hour wasted, $86.00 since 2026-11-21 03:35 UTC")
+    assert custom["nodes"][-1] == "and 35 more"
+
+
+def test_only_the_idle_nodes_of_a_large_fleet_are_counted() -> None:
+    idle = {"wasted_usd_per_hour": 21.5, "neuron_core_utilization": 0.0, "tensor_engine_utilization": None}
+    busy = [event for i in range(300) for event in history(f"i-{i}", {20: GOOD | {"neuron_core_utilization": 96.0}})]
+    idler = history("i-idle", {20: {"wasted_usd_per_hour": 1.0}, 5: idle})
+
+    details = paged([*busy, *idler], "metric_math", AlarmName="prod/trn1-pretrain/IdleAllocated")
+    custom = details.inbox.pagerduty[0]["payload"]["custom_details"]
+
+    assert [line.split(":")[0] for line in custom["nodes"]] == ["i-idle"]
+    assert custom["money"].startswith("$21.50 an hour wasted ($21.50 per node-hour")
