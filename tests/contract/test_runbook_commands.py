@@ -1,0 +1,107 @@
+"""What a page or a runbook tells somebody to type is a command of ``fleet``, with arguments and options that it has."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from typer.core import TyperArgument, TyperGroup
+
+from cli.main import app
+from lambdas.pager.first_command import _OWN
+from tests.golden.page_cases import waking_alarms
+
+ROOT = Path(__file__).parents[2]
+RUNBOOKS = sorted((ROOT / "docs/runbooks").glob("*.md"))
+FLEET: Any = typer.main.get_command(app)
+# A line of a block, or a command between backticks; of both what comes after a pipe or a comment is somebody else's.
+_TYPED = re.compile(r"^fleet [^|#\n]+|`(fleet [^`|\n]+)`", flags=re.MULTILINE)
+
+
+def commands(text: str) -> list[tuple[str, bool]]:
+    """Each ``fleet`` command of a text, and whether it is a whole one: prose may name a command without arguments."""
+    found = ((match[1] or match[0], match[1] is None) for match in _TYPED.finditer(text))
+    # A figure in backticks that quotes a message of a fleet has a colon after the fleet's name.
+    return [(command.strip(), whole) for command, whole in found if ":" not in command.split()[1]]
+
+
+def mistake(typed: str, *, whole: bool) -> str | None:
+    """What ``fleet`` would refuse about ``typed``; None for nothing."""
+    words, command = shlex.split(typed)[1:], FLEET
+    while isinstance(command, TyperGroup) and words and not words[0].startswith("-"):
+        known = command.commands.get(words.pop(0))
+        if known is None:
+            return f"{typed}: no such command"
+        command = known
+    if isinstance(command, TyperGroup):
+        return f"{typed}: names a group and no command of it" if whole else None
+    options = {name: each for each in command.params for name in (*each.opts, *each.secondary_opts)}
+    given = list(_positional(words, options))
+    if None in given:
+        return f"{typed}: no such option"
+    arguments = [each for each in command.params if isinstance(each, TyperArgument)]
+    needed = sum(each.required for each in arguments)
+    if len(given) < needed and (whole or given):
+        return f"{typed}: {needed} arguments are needed"
+    if len(given) > len(arguments) and all(each.nargs != -1 for each in arguments):
+        return f"{typed}: {len(arguments)} arguments are taken"
+    return None
+
+
+def _positional(words: list[str], options: dict[str, Any]) -> Iterator[str | None]:
+    """The words that are arguments; None for an option that the command does not have."""
+    left = iter(words)
+    for word in left:
+        if word == "--":
+            yield from left
+        elif not word.startswith("--"):
+            yield from () if word == "..." else (word,)
+        elif (option := options.get(word.partition("=")[0])) is None:
+            yield None
+        elif "=" not in word and not getattr(option, "is_flag", False):
+            next(left, None)
+
+
+@pytest.mark.parametrize("runbook", RUNBOOKS, ids=lambda path: path.stem)
+def test_every_command_of_a_runbook_exists(runbook: Path) -> None:
+    found = [mistake(typed, whole=whole) for typed, whole in commands(runbook.read_text(encoding="utf-8"))]
+
+    assert [each for each in found if each] == []
+
+
+def test_every_first_command_of_a_page_exists() -> None:
+    names = {"environment": "prod", "fleet": "chat", "region": "us-east-2", "cluster": "c", "job_log_group": "g"}
+    typed = [text.format(**names) for text in _OWN.values()]
+    own = [each for each in typed if each.startswith("fleet ")]
+
+    assert own
+    assert [mistake(each, whole=True) for each in own if mistake(each, whole=True)] == []
+
+
+def test_every_command_that_an_alarm_names_exists() -> None:
+    named = [typed for spec in waking_alarms().values() for typed, _ in commands(spec.action)]
+    found = [mistake(typed, whole=False) for typed in named]
+
+    assert [each for each in found if each] == []
+
+
+def test_the_runbooks_name_commands_at_all() -> None:
+    assert sum(len(commands(path.read_text(encoding="utf-8"))) for path in RUNBOOKS) > 40
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("fleet rolout status prod chat", "no such command"),
+        ("fleet rollout restart prod chat", "no such command"),
+        ("fleet rollout status prod chat --verbose", "no such option"),
+        ("fleet rollout status prod", "2 arguments are needed"),
+        ("fleet rollout status prod chat 5", "2 arguments are taken"),
+        ("fleet rollout", "names a group"),
+    ],
+)
+def test_a_command_that_does_not_exist_is_found(typed: str, said: str) -> None:
+    assert said in (mistake(typed, whole=True) or "")
