@@ -138,7 +138,7 @@ def _delayed(environment: str) -> AlarmSpec:
         key="PagerDelayed",
         severity=Severity.PAGE,
         summary="A page or a ticket has waited ten minutes for a destination that does not take it.",
-        action="Read the pager's log for who refuses; repair it, and what waits is delivered by itself.",
+        action="See which alarms fire, for one may be waiting; then read in the pager's log who refuses, and mend it.",
         metric=MetricRef("AWS/SQS", "ApproximateAgeOfOldestMessage", "Maximum", queue),
         comparison=Comparison.AT_LEAST,
         threshold=DELAYED_SECONDS,
@@ -156,6 +156,6 @@ def _undelivered(environment: str) -> AlarmSpec:
         # What lies there may have been a page, and the queue does not say.
         severity=Severity.PAGE,
         summary="Pages or tickets could not be delivered and lie in the pager's dead-letter queue.",
-        action="Read the queue's messages as the pages that they are; then repair the destination that refused them.",
+        action="See which alarms fire, for one may lie there; then read the queue, and repair what refused it.",
         past_the_pager=True,
     )

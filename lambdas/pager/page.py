@@ -20,6 +20,7 @@ from lambdas.pager.links import Links
 from lambdas.pager.model import AlarmChange, Severity, State
 
 NODES_SHOWN: Final = 5
+_CENT: Final = 0.01
 SPELLS_SHOWN: Final = 4
 ERRORS_SHOWN: Final = 4
 REASON_SHOWN: Final = 200
@@ -134,7 +135,8 @@ def money(page: Page) -> str | None:
     if page.capacity:
         return capacity_wording.money(page.capacity)
     evidence = page.evidence
-    if evidence is None or evidence.usd_per_hour is None:
+    if evidence is None or evidence.usd_per_hour is None or evidence.usd_per_hour < _CENT:
+        # That an endpoint which refuses its users wastes nothing is no news to whoever is woken for it.
         return None
     # What a node does that nobody sees may be good work, so its dollars are not called wasted.
     text = f"${amount(evidence.usd_per_hour)} an hour {'unwatched' if evidence.is_unwatched else 'wasted'}"

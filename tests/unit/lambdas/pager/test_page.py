@@ -163,3 +163,11 @@ def test_a_page_about_an_endpoint_leads_to_its_own_dashboard_where_it_has_one(al
 
     assert page is not None
     assert f"#dashboards:name=neuron-fleet-prod-{audience};" in page.links.dashboard
+
+
+def test_a_fleet_that_wastes_nothing_is_said_no_dollars_of() -> None:
+    pager = paged("composite", *history("i-a", {9: GOOD | {"wasted_usd_per_hour": 0.0}}))
+
+    details = pager.inbox.pagerduty[0]["payload"]["custom_details"]
+    assert details["nodes"] == ["i-a: trn1.32xlarge, tensor engines 38 %, $0.00/h, RUNNING"]
+    assert "money" not in details
