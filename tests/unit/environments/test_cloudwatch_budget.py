@@ -38,7 +38,7 @@ def test_above_the_budget_is_a_warning_that_says_how_much(tmp_path: Path) -> Non
 
     assert warning.severity is Severity.WARNING
     assert str(warning) == (
-        "monitoring.cloudwatch_usd_per_month: CloudWatch is expected to cost $129.01 a month ($66.54 to $596.92, "
+        "monitoring.cloudwatch_usd_per_month: CloudWatch is expected to cost $130.46 a month ($67.17 to $604.93, "
         "list prices of 2026-08), and $20.00 is allowed; see its lines with `fleet plan cost`; "
         "raise the budget, or keep logs for fewer days"
     )
