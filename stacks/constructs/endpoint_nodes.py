@@ -2,7 +2,15 @@
 
 from typing import Final
 
-from aws_cdk import Acknowledgment, CfnAutoScalingScheduledAction, CfnUpdatePolicy, Tags, Validations
+from aws_cdk import (
+    Acknowledgment,
+    CfnAutoScalingScheduledAction,
+    CfnUpdatePolicy,
+    CrossStackReferences,
+    ReferenceStrength,
+    Tags,
+    Validations,
+)
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
@@ -111,6 +119,8 @@ class EndpointNodes(Construct):
                 reason="a node that is lost, or that cannot be had, shows in its fleet's alarms",
             )
         )
+        # Alarms and dashboards of an endpoint that scales name it: as an export, it would keep the endpoint for ever.
+        CrossStackReferences.of(group).produce(ReferenceStrength.WEAK)
         return group
 
     def _associate(
