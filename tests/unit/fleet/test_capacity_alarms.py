@@ -65,7 +65,7 @@ def test_an_alarm_keeps_its_state_for_what_only_the_watch_can_say_each_minute() 
     }
 
     assert kept == KEYS - {"SpotInterruption"}
-    assert len(gauges) == 9
+    assert len(gauges) == 10
 
 
 def test_a_stale_price_is_a_ticket_and_one_bad_read_of_the_table_is_none() -> None:
