@@ -88,7 +88,7 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
 
 def workload(config: AgentConfig) -> tuple[Collector, ...]:
     """What workloads report, unless it is switched off."""
-    if not config.statsd_port:
+    if config.statsd_port == 0:
         return ()
     return (WorkloadCollector(config.statsd_port, Path(config.run_directory), Path(config.proc)),)
 

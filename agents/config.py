@@ -62,10 +62,10 @@ class OtlpConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Everything that the agent is told. Empty ``node`` and ``instance_type`` are found on the node itself.
 
-    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none; ``prometheus`` and ``otlp`` are
-    off unless they are given. ``tensor_engine_counters`` adds an estimate from undocumented hardware counters to the
-    log event. ``compile_logs`` is a glob of the workloads' log files, in which compile cache hits are counted; empty
-    for none.
+    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none; without a port (None) the Unix
+    socket alone is read. ``prometheus`` and ``otlp`` are off unless they are given. ``tensor_engine_counters`` adds an
+    estimate from undocumented hardware counters to the log event. ``compile_logs`` is a glob of the workloads' log
+    files, in which compile cache hits are counted; empty for none.
     """
 
     environment: Text
@@ -91,7 +91,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     tensor_engine_counters: bool = False
     compile_cache: str = LOCAL_FOLDER
     compile_logs: str = ""
-    statsd_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8125
+    statsd_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] | None = 8125
     instance_metadata: str = "http://169.254.169.254/latest"
     log_group: Text
     gate: GateConfig = GateConfig()

@@ -9,7 +9,7 @@ from agents.collectors.workload.collector import SOCKET_NAME, WorkloadCollector
 
 
 @contextmanager
-def listening(folder: Path, port: int = 0) -> Iterator[WorkloadCollector]:
+def listening(folder: Path, port: int | None = 0) -> Iterator[WorkloadCollector]:
     """A collector on a free port, with its Unix socket in ``folder`` and its ``proc`` below it."""
     collector = WorkloadCollector(port, folder, folder / "proc")
     try:

@@ -26,7 +26,8 @@ class WorkloadCollector:
 
     name = "workload"
 
-    def __init__(self, port: int, run_directory: Path, proc: Path) -> None:
+    def __init__(self, port: int | None, run_directory: Path, proc: Path) -> None:
+        """Without a ``port`` the Unix socket alone is read."""
         self._proc = proc
         self._work = Work()
         self._checkpoints = Checkpoints(CHECKPOINT_MINUTES * 60.0)

@@ -31,8 +31,10 @@ _DISCARD_PAUSE: Final = 0.05
 class Receiver:
     """Owns the sockets and the thread that reads them; ``accept`` is called under a lock, one datagram at a time."""
 
-    def __init__(self, port: int, path: Path, accept: Callable[[bytes], None], allowance: int = BYTES_A_MINUTE) -> None:
-        """A ``port`` of 0 takes any free one. ``allowance`` is bytes a minute."""
+    def __init__(
+        self, port: int | None, path: Path, accept: Callable[[bytes], None], allowance: int = BYTES_A_MINUTE
+    ) -> None:
+        """A ``port`` of 0 takes any free one, None none at all. ``allowance`` is bytes a minute."""
         self._wanted_port, self._path, self._accept = port, path, accept
         self._allowance = self._left = allowance
         self._lock = threading.Lock()
@@ -56,7 +58,7 @@ class Receiver:
         """Open what is not open yet; what cannot be opened, in words."""
         problems = []
         with self._lock:
-            if self._udp is None:
+            if self._udp is None and self._wanted_port is not None:
                 try:
                     self._udp = self._register(_bind_udp(self._wanted_port))
                 except OSError as error:

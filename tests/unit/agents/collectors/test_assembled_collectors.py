@@ -46,7 +46,11 @@ def test_a_cache_in_a_bucket_is_no_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "name"),
-    [({"instance_metadata": "http://127.0.0.1:9/latest"}, "notices"), ({"statsd_port": 1}, "workload")],
+    [
+        ({"instance_metadata": "http://127.0.0.1:9/latest"}, "notices"),
+        ({"statsd_port": 1}, "workload"),
+        ({"statsd_port": None}, "workload"),
+    ],
 )
 def test_what_is_configured_is_there(tmp_path: Path, changes: dict[str, Any], name: str) -> None:
     found = {collector.name: collector for collector in collectors(tmp_path, **changes)}

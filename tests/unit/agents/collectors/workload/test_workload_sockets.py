@@ -51,6 +51,17 @@ def test_a_port_in_use_is_a_problem_until_it_is_free_and_the_unix_socket_works_m
             assert collector.collect(Request(60)).problems == ()
 
 
+def test_without_a_port_the_unix_socket_alone_is_read(tmp_path: Path) -> None:
+    with listening(tmp_path, None) as collector:
+        say_locally(tmp_path, "neuron_fleet.step:1|g")
+        seen = collector.collect(Request(0))
+
+        assert collector.receiver.port is None
+
+    assert seen.problems == ()
+    assert seen.event["workload"]["jobs"][0]["step"] == 1
+
+
 def test_what_stands_in_the_place_of_the_unix_socket_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "statsd.sock").write_text("mine")
 
