@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from local.simulation.fleet_part import FleetPart
 from local.simulation.protocol import PhaseKind, Script
 from local.simulation.report import FIRST_RUNTIME_PID
+from local.simulation.work import Work
+from local.simulation.workload import Workload
 
-# The agent looks at the host when a minute ends: a phase that begins at that very second belongs to the next minute.
-_CHANGE_SECONDS: Final = 1.0
 _COMPILER_PID: Final = 52000
 _COMPILER_COMMAND: Final = ("neuronx-cc", "compile", "--framework=XLA", "model.hlo_module.pb", "--target=trn1")
 _TRAINER_COMMAND: Final = ("python3", "train.py")
@@ -33,7 +34,7 @@ class JobRegistration:
 class Machine:
     """One node's directories under ``root``, kept as the script says."""
 
-    def __init__(self, root: Path, script: Script, job: JobRegistration | None) -> None:
+    def __init__(self, root: Path, script: Script, job: JobRegistration | None, part: FleetPart | None = None) -> None:
         self.run_directory = root / "run"
         self.spool_directory = root / "spool"
         self.proc = root / "proc"
@@ -48,6 +49,9 @@ class Machine:
         self._shown: PhaseKind | None = None
         for directory in (self.run_directory / "jobs", self.spool_directory, self.proc):
             directory.mkdir(parents=True, exist_ok=True)
+        work = Work(script, part or FleetPart())
+        # Without a job the agent could not tell whose the figures are.
+        self._parts = [Workload(self.run_directory / "statsd.sock", script, work, job.job_id)] if job else []
         write_launcher(self.neuron_monitor, sys.executable)
         boot = self.proc / "sys/kernel/random/boot_id"
         boot.parent.mkdir(parents=True)
@@ -55,7 +59,9 @@ class Machine:
 
     def show(self, now: float) -> None:
         """Make the directories what they are at virtual second ``now``."""
-        kind = self._script.phase_at(now - _CHANGE_SECONDS).kind
+        for part in self._parts:
+            part.show(now)
+        kind = self._script.phase_before(now).kind
         if kind is self._shown:
             return
         self._shown = kind

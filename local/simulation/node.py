@@ -44,7 +44,7 @@ def main(argument: str) -> None:
     """Run the node that ``argument`` (a NodeSpec in JSON) describes until the coordinator lets go."""
     spec = msgspec.json.decode(argument, type=NodeSpec)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
-    machine = Machine(Path(spec.root), spec.script, spec.job)
+    machine = Machine(Path(spec.root), spec.script, spec.job, spec.part)
     os.environ[SOCKET_VARIABLE] = str(machine.monitor_socket)
     config = deployed_config(spec, machine)
     stop = threading.Event()
@@ -67,9 +67,9 @@ def deployed_config(spec: NodeSpec, machine: Machine) -> AgentConfig:
         sysfs=str(machine.sysfs),
         kernel_log=str(machine.kernel_log),
         compile_cache=str(machine.compile_cache),
-        statsd_port=0,
-        instance_metadata="",
         # All nodes share one machine and its ports, and OTLP's default endpoint is the real one.
+        statsd_port=None,
+        instance_metadata="",
         prometheus=None,
         otlp=None,
     )

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from local.simulation.fleet_part import FleetPart
 from local.simulation.machine import JobRegistration
 from local.simulation.protocol import Script
 
@@ -15,6 +16,7 @@ class NodeSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     start: float
     script: Script
     job: JobRegistration | None
+    part: FleetPart = FleetPart()
 
 
 class Arrived(msgspec.Struct, frozen=True):

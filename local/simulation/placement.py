@@ -4,9 +4,12 @@ import hashlib
 from itertools import cycle, islice
 from pathlib import Path
 
+from environments.fleet_specs import fleet_spec
 from environments.fleets import Fleet, TrainingFleet
 from environments.model import Environment
+from fleet.capacity.interfaces import uses_efa
 from fleet.instances import instance_type
+from local.simulation.fleet_part import FleetPart
 from local.simulation.machine import JobRegistration
 from local.simulation.node_spec import NodeSpec
 from local.simulation.protocol import Phase, Script
@@ -62,8 +65,19 @@ def _fleet_nodes(
             seed=scenario.seed,
             phases=tuple(_phase(phase, start) for phase in script.phases_of(index)),
         )
-        specs.append(NodeSpec(environment.name, fleet.name, str(root / node), start, node_script, job))
+        part = _part(environment, fleet, script, index)
+        specs.append(NodeSpec(environment.name, fleet.name, str(root / node), start, node_script, job, part))
     return specs
+
+
+def _part(environment: Environment, fleet: Fleet, script: FleetScript, index: int) -> FleetPart:
+    known = instance_type(fleet.instance_type)
+    return FleetPart(
+        index=index,
+        nodes=fleet.nodes,
+        requests_per_minute=None if isinstance(fleet, TrainingFleet) else script.requests_per_minute / fleet.nodes,
+        efa_devices=known.efa_interfaces if uses_efa(fleet_spec(environment, fleet), known) else 0,
+    )
 
 
 def _zones(environment: Environment, fleet: Fleet) -> list[tuple[str, str]]:

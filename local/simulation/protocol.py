@@ -30,6 +30,20 @@ class PhaseKind(StrEnum):
     MONITOR_GARBAGE = "monitor_garbage"
 
 
+EXECUTING: Final = frozenset(
+    {
+        PhaseKind.RUNNING,
+        PhaseKind.DATA_STALL,
+        PhaseKind.MONITOR_DEATH,
+        PhaseKind.MONITOR_HANG,
+        PhaseKind.MONITOR_GARBAGE,
+    }
+)
+"""Phases in which graphs are executed, seen or unseen."""
+# What is looked at when a minute ends is that minute's: a phase that begins at that very second is not.
+_CHANGE_SECONDS: Final = 1.0
+
+
 class Phase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One stretch of a node's script. ``start`` is virtual unix seconds, percentages are of one core."""
 
@@ -61,6 +75,10 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def phase_at(self, now: float) -> Phase:
         """The phase that virtual second ``now`` lies in."""
         return _at(self.phases, now)
+
+    def phase_before(self, now: float) -> Phase:
+        """The phase of the time that ends at virtual second ``now``."""
+        return self.phase_at(now - _CHANGE_SECONDS)
 
     def all_phases_at(self, now: float) -> tuple[Phase, ...]:
         """The phase of every job on the node, the first job's first."""

@@ -14,24 +14,15 @@ import msgspec
 from fleet.instances import InstanceType, instance_type, tensor_engine_peak_flops
 from local.simulation.host_report import system_data
 from local.simulation.identity_report import hardware_info, instance_info
-from local.simulation.protocol import Phase, PhaseKind, Script
+from local.simulation.protocol import EXECUTING, Phase, PhaseKind, Script
 
 # The first report comes at once and covers almost nothing: its rates mean nothing.
 FIRST_PERIOD_SECONDS: Final = 0.000512384
 FIRST_RUNTIME_PID: Final = 41210
 
 _NO_RUNTIME: Final = frozenset({PhaseKind.NO_JOB})
-_EXECUTING: Final = frozenset(
-    {
-        PhaseKind.RUNNING,
-        PhaseKind.DATA_STALL,
-        PhaseKind.MONITOR_DEATH,
-        PhaseKind.MONITOR_HANG,
-        PhaseKind.MONITOR_GARBAGE,
-    }
-)
 # A collective that waits for a peer spins: the cores look busy, and nothing ends.
-_BUSY: Final = _EXECUTING | {PhaseKind.HANG}
+_BUSY: Final = EXECUTING | {PhaseKind.HANG}
 _MODEL_LOADED: Final = _BUSY | {PhaseKind.IDLE, PhaseKind.CHECKPOINT, PhaseKind.HARDWARE_ERROR}
 _ZERO: Final = msgspec.Raw(b'{"neuroncore_utilization":0,"effective_flops":0}')
 _NO_ERRORS: Final = {"numerical": 0, "transient": 0, "model": 0, "runtime": 0, "hardware": 0}
@@ -96,7 +87,7 @@ class ReportBuilder:
         }
 
     def _execution_stats(self, phase: Phase, period: float, noise: random.Random) -> dict[str, Any]:
-        executing = phase.kind in _EXECUTING
+        executing = phase.kind in EXECUTING
         speed = phase.tensor_engine_percent / 40
         completed = round(_EXECUTIONS_PER_SECOND * speed * period) if executing else 0
         failed = 1 if phase.kind is PhaseKind.HARDWARE_ERROR and period > 1 else 0

@@ -25,4 +25,4 @@ def test_a_simulated_node_serves_no_port_and_sends_nothing_to_the_real_aws(tmp_p
         config = deployed_config(spec, Machine(tmp_path, told, None))
 
     assert (config.prometheus, config.otlp) == (None, None)
-    assert (config.node, config.fleet, config.statsd_port) == (told.node, "pretrain", 0)
+    assert (config.node, config.fleet, config.statsd_port) == (told.node, "pretrain", None)

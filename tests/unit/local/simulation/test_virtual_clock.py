@@ -49,6 +49,8 @@ def run_agent(node: Script, directory: Path, minutes: int) -> list[Batch]:
         proc=str(machine.proc),
         sysfs=str(machine.sysfs),
         kernel_log=str(machine.kernel_log),
+        compile_cache=str(machine.compile_cache),
+        statsd_port=None,
         log_group="nodes",
     )
     with (
@@ -76,6 +78,15 @@ def test_a_running_node_publishes_one_batch_a_minute_with_the_scripts_figures(tm
     for batch in batches:
         assert batch.log_event["job"] == "job-1"
         assert batch.log_event["tensor_engine_utilization"] == pytest.approx(42, abs=0.5)
+
+
+def test_what_the_workload_reports_is_published_with_its_minute(tmp_path: Path) -> None:
+    shown = run_agent(script(phase(PhaseKind.RUNNING), phase(PhaseKind.IDLE, 3)), tmp_path, 4)
+    names = [{datum["MetricName"] for datum in batch.metric_data} for batch in shown]
+
+    # The first minute has no rates: nobody knows how much of it was counted.
+    assert ["TokensPerSecond" in each for each in names] == [False, True, True, False]
+    assert ["TrainingLoss" in each for each in names] == [True, True, True, False]
 
 
 def test_two_runs_publish_the_same(tmp_path: Path) -> None:
