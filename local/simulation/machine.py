@@ -1,4 +1,4 @@
-"""The parts of a node's machine that the agent looks at beside neuron-monitor: job registrations and /proc.
+"""The parts of a node's machine that the agent looks at beside neuron-monitor: job registrations, /proc and the rest.
 
 Compiler processes appear while the script compiles, runtime processes while a job is there.
 """
@@ -9,8 +9,9 @@ import sys
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
+from local.simulation.compile_cache import CompileCache
 from local.simulation.fleet_part import FleetPart
 from local.simulation.protocol import PhaseKind, Script
 from local.simulation.report import FIRST_RUNTIME_PID
@@ -20,6 +21,11 @@ from local.simulation.workload import Workload
 _COMPILER_PID: Final = 52000
 _COMPILER_COMMAND: Final = ("neuronx-cc", "compile", "--framework=XLA", "model.hlo_module.pb", "--target=trn1")
 _TRAINER_COMMAND: Final = ("python3", "train.py")
+
+
+class _Part(Protocol):
+    def show(self, now: float) -> None:
+        """Be what it is at virtual second ``now``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ class Machine:
         self.run_directory = root / "run"
         self.spool_directory = root / "spool"
         self.proc = root / "proc"
-        # The script shows nothing there yet; the agent must not look at the real machine instead.
+        # Also where nothing is shown: the agent must not look at the real machine instead.
         self.sysfs = root / "sys"
         self.kernel_log = root / "kmsg"
         self.compile_cache = root / "compile-cache"
@@ -50,8 +56,10 @@ class Machine:
         for directory in (self.run_directory / "jobs", self.spool_directory, self.proc):
             directory.mkdir(parents=True, exist_ok=True)
         work = Work(script, part or FleetPart())
-        # Without a job the agent could not tell whose the figures are.
-        self._parts = [Workload(self.run_directory / "statsd.sock", script, work, job.job_id)] if job else []
+        self._parts: list[_Part] = [CompileCache(self.compile_cache, script, work.part)]
+        if job:
+            # Without one the agent could not tell whose the figures are.
+            self._parts.append(Workload(self.run_directory / "statsd.sock", script, work, job.job_id))
         write_launcher(self.neuron_monitor, sys.executable)
         boot = self.proc / "sys/kernel/random/boot_id"
         boot.parent.mkdir(parents=True)
