@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from local.simulation.compile_cache import CompileCache
+from local.simulation.efa import EfaDevices
 from local.simulation.fleet_part import FleetPart
 from local.simulation.protocol import PhaseKind, Script
 from local.simulation.report import FIRST_RUNTIME_PID
@@ -56,10 +57,12 @@ class Machine:
         for directory in (self.run_directory / "jobs", self.spool_directory, self.proc):
             directory.mkdir(parents=True, exist_ok=True)
         work = Work(script, part or FleetPart())
-        self._parts: list[_Part] = [CompileCache(self.compile_cache, script, work.part)]
+        self._parts: list[_Part] = [CompileCache(self.compile_cache, script, work.part), EfaDevices(self.sysfs, work)]
         if job:
             # Without one the agent could not tell whose the figures are.
             self._parts.append(Workload(self.run_directory / "statsd.sock", script, work, job.job_id))
+        # What AWS Batch tells every container of a job of several nodes.
+        self._trainer = b"AWS_BATCH_JOB_NUM_NODES=%d\0" % work.part.nodes if work.part.efa_devices else b""
         write_launcher(self.neuron_monitor, sys.executable)
         boot = self.proc / "sys/kernel/random/boot_id"
         boot.parent.mkdir(parents=True)
@@ -113,7 +116,7 @@ class Machine:
                 directory.mkdir()
                 (directory / "comm").write_text(command[0] + "\n", encoding="utf-8")
                 (directory / "cmdline").write_bytes("\0".join(command).encode() + b"\0")
-                (directory / "environ").write_bytes(b"HOME=/root\0")
+                (directory / "environ").write_bytes(b"HOME=/root\0" + self._trainer)
 
 
 def write_launcher(path: Path, python: str) -> None:
