@@ -35,7 +35,7 @@ def alarm_widget(cloud: Cloud, properties: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, dict[str, Any]] = {}
     for offset in range(0, len(names), NAMES_AT_ONCE):
         answer = cloud.cloudwatch.describe_alarms(
-            AlarmNames=names[offset : offset + NAMES_AT_ONCE], AlarmTypes=ALARM_TYPES
+            AlarmNames=names[offset : offset + NAMES_AT_ONCE], AlarmTypes=ALARM_TYPES, MaxRecords=NAMES_AT_ONCE
         )
         found |= {alarm["name"]: alarm for alarm in _alarms(answer)}
     states = properties.get("states")

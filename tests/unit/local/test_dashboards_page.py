@@ -154,6 +154,21 @@ def test_an_alarm_that_is_not_deployed_is_shown_as_missing() -> None:
     assert [alarm["state"] for alarm in drawn["alarms"]] == ["INSUFFICIENT_DATA", "MISSING"]
 
 
+def test_a_widget_of_many_alarms_shows_every_one_of_them() -> None:
+    names = [f"local/fleet-{number}/JobHang" for number in range(120)]
+
+    class Paged(FakeCloudWatch):
+        def describe_alarms(self, **request: Any) -> dict[str, Any]:
+            # CloudWatch answers with fifty unless it is asked for more.
+            found = request["AlarmNames"][: request.get("MaxRecords", 50)]
+            return {"MetricAlarms": [{"AlarmName": name, "StateValue": "OK"} for name in found]}
+
+    drawn = alarm_widget(fake_cloud(Paged()), {"alarms": [ARN + name for name in names]})
+
+    assert [alarm["name"] for alarm in drawn["alarms"]] == names
+    assert {alarm["state"] for alarm in drawn["alarms"]} == {"OK"}
+
+
 def test_the_summary_begins_with_what_is_in_alarm() -> None:
     assert [alarm["state"] for alarm in alarm_summary(fake_cloud(), "local")] == [
         "ALARM",
