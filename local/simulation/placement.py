@@ -49,7 +49,6 @@ def _fleet_nodes(
             f"scenario {scenario.name}: {fleet.name} has {fleet.nodes} nodes, none is {outside}"
         )
     zones = _zones(environment, fleet)
-    job = JobRegistration(script.job.id, script.job.name, script.job.owner) if script.job else None
     specs = []
     for index, (zone, zone_id) in enumerate(islice(cycle(zones), fleet.nodes)):
         node = node_id(environment.name, fleet.name, index)
@@ -65,9 +64,17 @@ def _fleet_nodes(
             seed=scenario.seed,
             phases=tuple(_phase(phase, start) for phase in script.phases_of(index)),
         )
-        part = _part(environment, fleet, script, index)
+        job, part = _job(fleet, script, index), _part(environment, fleet, script, index)
         specs.append(NodeSpec(environment.name, fleet.name, str(root / node), start, node_script, job, part))
     return specs
+
+
+def _job(fleet: Fleet, script: FleetScript, index: int) -> JobRegistration | None:
+    if script.job is None:
+        return None
+    # Nodes that train work for one job; each node of an endpoint runs a task, with an id of its own.
+    own = script.job.id if isinstance(fleet, TrainingFleet) else f"{script.job.id}-{index}"
+    return JobRegistration(own, script.job.name, script.job.owner)
 
 
 def _part(environment: Environment, fleet: Fleet, script: FleetScript, index: int) -> FleetPart:

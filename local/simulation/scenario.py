@@ -36,7 +36,7 @@ class ScriptedPhase(_Model):
 
 
 class Job(_Model):
-    """What the registration file on every node of the fleet says."""
+    """What the registration file on every node of the fleet says; an endpoint's have the node's index behind the id."""
 
     id: str
     name: str

@@ -10,6 +10,8 @@ from local.simulation.protocol import PhaseKind
 from local.simulation.scenario import SCENARIOS, Scenario, ScenarioFileError, load
 from tests.unit.local.simulation.scripts import START
 
+FLEETS = ("trn1-pretrain", "inf2-chat")
+
 
 def minimal(**changes: object) -> dict[str, object]:
     fleet = {"phases": [{"at": 0, "kind": "running"}]}
@@ -33,6 +35,13 @@ def test_an_exception_replaces_the_phases_of_its_node_from_its_start_on() -> Non
     assert second.phases[:-1] == first.phases
     assert second.phases[-1].kind is PhaseKind.HARDWARE_ERROR
     assert second.phases[-1].start == START + 125 * 60
+
+
+def test_nodes_that_train_share_a_job_and_each_node_of_an_endpoint_has_a_task() -> None:
+    specs = place(load(SCENARIOS / "demo.yaml"), loader.load("local"), START, Path("machines"))
+    jobs = {fleet: [spec.job.job_id for spec in specs if spec.job and spec.fleet == fleet] for fleet in FLEETS}
+
+    assert jobs == {"trn1-pretrain": ["pretrain-7b-0412"] * 4, "inf2-chat": ["chat-8b-0", "chat-8b-1"]}
 
 
 def test_node_ids_have_the_form_of_instance_ids_and_stay_the_same() -> None:
