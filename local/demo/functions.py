@@ -11,7 +11,12 @@ from environments.fleets import Fleet
 from environments.markets import CapacityBlock, Reservation
 from environments.model import Environment
 from fleet import metrics, operations_metrics
-from fleet.operations_metrics import CAPACITY_BLOCK_PROBLEMS, CAPACITY_WATCH_PROBLEMS, LEDGER_PROBLEMS
+from fleet.operations_metrics import (
+    CAPACITY_BLOCK_PROBLEMS,
+    CAPACITY_WATCH_PROBLEMS,
+    DEPLOYMENTS_IN_PROGRESS,
+    LEDGER_PROBLEMS,
+)
 
 Datums = list[dict[str, object]]
 
@@ -21,6 +26,7 @@ def datums(environment: Environment, minute: float) -> dict[str, Datums]:
     looked = [
         CAPACITY_WATCH_PROBLEMS,
         LEDGER_PROBLEMS,
+        DEPLOYMENTS_IN_PROGRESS,
         *([CAPACITY_BLOCK_PROBLEMS] if environment.block_fleets else []),
     ]
     here = {operations_metrics.ENVIRONMENT: environment.name}
@@ -36,6 +42,9 @@ def datums(environment: Environment, minute: float) -> dict[str, Datums]:
 
 def _capacity(fleet: Fleet, minute: float) -> Iterator[tuple[metrics.MetricSpec, float]]:
     yield metrics.MISSING_NODES, 0
+    yield metrics.PRESENT_NODES, fleet.nodes
+    # An agent whose monitor is dead is heard all the same.
+    yield metrics.SILENT_NODES, 0
     # A scenario's prices are of its own time.
     yield metrics.STALE_PRICE, 0
     if isinstance(fleet.market, Reservation | CapacityBlock):
