@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import boto3
@@ -15,11 +16,14 @@ import psutil
 import pytest
 
 from environments.loader import load as load_environment
+from fleet.naming import dashboard_name
+from local.dashboards_page.server import at_endpoint
 from local.deployment import ENVIRONMENT, missing_tools
 from local.endpoint import aws_environment, pointed_at
 from local.simulation.scenario import SCENARIOS
 from local.simulation.scenario import load as load_scenario
 from tests.support.alarm_replay import replayed
+from tests.support.drawn_widgets import empty_graphs
 
 COMMAND = [sys.executable, "-m", "cli", "local", "demo", "--once"]
 # Generous: a busy machine takes several times as long, and only a demo that hangs is to fail for it.
@@ -97,7 +101,7 @@ def test_the_demo_ends_by_itself_with_the_expected_pages(tmp_path: Path) -> None
     assert run.left_behind() == []
 
 
-def test_every_alarm_went_as_its_settings_and_datapoints_ask_for(tmp_path: Path) -> None:
+def test_every_alarm_went_as_its_settings_and_datapoints_ask_for_and_graphs_show_what_happened(tmp_path: Path) -> None:
     environment = load_environment(ENVIRONMENT)
     scenario = load_scenario(SCENARIOS / "demo.yaml")
     with demo(tmp_path, COMMAND[:-1]) as run:
@@ -106,12 +110,19 @@ def test_every_alarm_went_as_its_settings_and_datapoints_ask_for(tmp_path: Path)
         variables = aws_environment(endpoint, environment.account, environment.region)
         with pointed_at(variables):
             found = replayed(boto3.client("cloudwatch"), scenario.minutes)
+            cloud = at_endpoint(environment, endpoint)
+            end = datetime.fromtimestamp((cloud.control("status") or {})["now"], UTC)
+            empty = empty_graphs(cloud, environment.name, end - timedelta(minutes=scenario.minutes), end)
 
     assert "pages received = pages expected" in run.text
     assert len(found.shown) > 40
     assert {"OK", "ALARM"} <= set(found.shown.values())
     assert found.shown == found.expected
     assert found.changes_shown == found.changes_expected
+    # Agent-health shows what the platform's own functions wrote, at the machine's time.
+    audiences = {name.removeprefix(dashboard_name(environment.name, "")): titles for name, titles in empty.items()}
+    assert "agent-health" in audiences
+    assert not any(titles for audience, titles in audiences.items() if audience != "agent-health"), audiences
 
 
 def test_an_interrupted_demo_leaves_no_process(tmp_path: Path) -> None:
