@@ -11,9 +11,9 @@ from local.deployment import DeploymentError
 from local.directory import DirectoryError
 from local.emulator_process import EmulatorStartError
 from local.sandbox.machine import BootError
+from local.scenario_file import ScenarioFileError
 from local.simulation.coordinator import NodeFailedError
 from local.simulation.placement import ScenarioMismatchError
-from local.simulation.scenario import ScenarioFileError
 from local.training.node import NodeStuckError
 from local.training.run import RunError
 

@@ -11,8 +11,9 @@ from cli.answers import COLORED, refuse
 from cli.replay import report
 from local.replay.recording import as_scenario
 from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay, replay
-from local.replay.scenario import CORPUS, Scenario, ScenarioFileError, load
+from local.replay.scenario import CORPUS, Scenario, load
 from local.replay.score import score
+from local.scenario_file import ScenarioFileError
 
 
 def replay_scenarios(

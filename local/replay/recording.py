@@ -6,7 +6,8 @@ import msgspec
 
 from agents.monitor.decode.parse import UnreadableLineError, parse
 from local.replay.node import MINUTE, Lines
-from local.replay.scenario import Fleet, Scenario, ScenarioFileError
+from local.replay.scenario import Fleet, Scenario
+from local.scenario_file import ScenarioFileError
 
 _MOST_MINUTES = 24 * 60
 

@@ -8,20 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from fleet.alarms import Severity
 from fleet.fleet_spec import MarketKind
 from local.replay.balancer import Answering
-from local.replay.jobs import Index, Job, Minute, Part, Percent
+from local.replay.jobs import Index, Job
+from local.scenario_file import Minute, Part, Percent, read
 
 CORPUS: Final = Path(__file__).parents[1] / "scenarios" / "corpus"
-
-
-class ScenarioFileError(ValueError):
-    """A scenario that cannot be replayed; the message is one line with the file, the path in it and the mistake."""
-
 
 EventKind = Literal[
     "memory-error",  # an uncorrectable ECC error of a device
@@ -155,13 +150,4 @@ def load(path: Path) -> Scenario:
     Raises:
         ScenarioFileError: No such file, not YAML, or not a scenario.
     """
-    try:
-        return Scenario.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise ScenarioFileError(f"{path}: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise ScenarioFileError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise ScenarioFileError(f"{path}: {place or 'the file'}: {first['msg']}") from error
+    return read(path, Scenario)

@@ -6,25 +6,16 @@ Read from ``local/scenarios/*.yaml``. Minutes count from the scenario's start.
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from local.phases import check_phases, phases_of_node
+from local.scenario_file import Minute, Part, Percent, read
 from local.simulation.protocol import PhaseKind
 
 SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
-Percent = Annotated[float, Field(ge=0, le=100)]
-Minute = Annotated[int, Field(ge=0)]
 
 
-class ScenarioFileError(ValueError):
-    """A scenario that cannot be used; the message is one line with the file, the path in it and the mistake."""
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ScriptedPhase(_Model):
+class ScriptedPhase(Part):
     """One stretch of a node's life, from minute ``at`` to the next phase."""
 
     at: Minute
@@ -35,7 +26,7 @@ class ScriptedPhase(_Model):
     """The device that a hardware error happens on."""
 
 
-class Job(_Model):
+class Job(Part):
     """What the registration file on every node of the fleet says; an endpoint's have the node's index behind the id."""
 
     id: str
@@ -43,36 +34,28 @@ class Job(_Model):
     owner: str
 
 
-class FleetScript(_Model):
+class FleetScript(Part):
     """One fleet. ``exceptions`` replaces, for a node by its index, the phases from the exception's first one on."""
 
     job: Job | None = None
     runtimes: Annotated[int, Field(ge=1)] = 4
     """Processes on each node that hold cores; each lists all cores of the node."""
     phases: Annotated[tuple[ScriptedPhase, ...], Field(min_length=1)]
-    exceptions: dict[int, tuple[ScriptedPhase, ...]] = {}
+    exceptions: dict[int, tuple[ScriptedPhase, ...]] = Field(default_factory=dict)
     requests_per_minute: Annotated[int, Field(ge=0)] = 1200
     """Traffic of the fleet's endpoint, if it has one."""
 
     def phases_of(self, node: int) -> tuple[ScriptedPhase, ...]:
         """What node ``node`` goes through."""
-        exception = self.exceptions.get(node, ())
-        if not exception:
-            return self.phases
-        return (*(phase for phase in self.phases if phase.at < exception[0].at), *exception)
+        return phases_of_node(self.phases, self.exceptions, node)
 
     @model_validator(mode="after")
     def _phases_are_in_order(self) -> Self:
-        if self.phases[0].at != 0:
-            raise ValueError(f"phases[0].at: the first phase starts at minute 0, not {self.phases[0].at}")
-        for phases in (self.phases, *self.exceptions.values()):
-            minutes = [phase.at for phase in phases]
-            if minutes != sorted(set(minutes)):
-                raise ValueError(f"phases: each starts after the one before, not at minutes {minutes}")
+        check_phases(self.phases, self.exceptions)
         return self
 
 
-class ExpectedPage(_Model):
+class ExpectedPage(Part):
     """A page that must arrive, and by when. ``nodes`` are the indexes of nodes that it must name."""
 
     fleet: str
@@ -83,14 +66,14 @@ class ExpectedPage(_Model):
     nodes: tuple[int, ...] = ()
 
 
-class ExpectedTicket(_Model):
+class ExpectedTicket(Part):
     """A notification that may come along without waking anyone."""
 
     fleet: str
     alarm: str
 
 
-class Scenario(_Model):
+class Scenario(Part):
     """The whole story."""
 
     name: str
@@ -116,13 +99,4 @@ def load(path: Path) -> Scenario:
     Raises:
         ScenarioFileError: No such file, not YAML, or not a scenario.
     """
-    try:
-        return Scenario.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise ScenarioFileError(f"{path}: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise ScenarioFileError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise ScenarioFileError(f"{path}: {place or 'the file'}: {first['msg']}") from error
+    return read(path, Scenario)

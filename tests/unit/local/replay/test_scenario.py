@@ -6,7 +6,8 @@ import pytest
 
 from local.replay.recording import as_scenario
 from local.replay.run import OURS, PERIOD_SECONDS, SETS, replay
-from local.replay.scenario import ScenarioFileError, load
+from local.replay.scenario import load
+from local.scenario_file import ScenarioFileError
 from local.simulation.report import ReportBuilder
 from tests.unit.local.simulation.scripts import START, script
 
