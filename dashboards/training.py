@@ -6,7 +6,7 @@ from aws_cdk import aws_cloudwatch as cw
 
 from dashboards import compilation, cores, money, network
 from dashboards.by_job import work_rows
-from dashboards.widgets import Row, graph, node_states, row, series, text, watched
+from dashboards.widgets import MINUTE, Row, graph, node_states, row, series, text, watched
 from environments.fleets import TrainingFleet
 from environments.model import Environment
 from fleet import metrics
@@ -66,9 +66,12 @@ def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) ->
                 "Cores by how busy they are", metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, environment, name
             ),
             graph(
-                "Stragglers: slowest core behind the median",
+                "Stragglers: points between cores",
                 Unit.NONE,
-                [watched(thresholds["Straggler"], label="points behind")],
+                [
+                    _furthest_apart(environment, name),
+                    watched(thresholds["Straggler"], label="slowest behind its job's median, if many"),
+                ],
                 alarms=[thresholds["Straggler"]],
             ),
             money.so_far(environment, name),
@@ -104,3 +107,12 @@ def _spread(spec: MetricSpec, environment: str, fleet: str) -> list[cw.IMetric]:
 
 def _worst_job(spec: MetricSpec, environment: str, fleet: str) -> cw.IMetric:
     return series(spec, "Minimum", environment, fleet, label="worst job")
+
+
+def _furthest_apart(environment: str, fleet: str) -> cw.IMetric:
+    """No core is further behind its own job than these two are apart; within 20 points no job is asked for."""
+    spec = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING
+    ends = {name: series(spec, name.title(), environment, fleet) for name in ("maximum", "minimum")}
+    return cw.MathExpression(
+        expression="maximum - minimum", using_metrics=ends, label="fastest and slowest of the fleet", period=MINUTE
+    )
