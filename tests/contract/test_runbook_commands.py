@@ -16,16 +16,32 @@ from tests.golden.page_cases import waking_alarms
 
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = sorted((ROOT / "docs/runbooks").glob("*.md"))
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 FLEET: Any = typer.main.get_command(app)
+MAKE_TARGETS = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+_BLOCK = re.compile(r"^ *```.*?^ *```$", flags=re.MULTILINE | re.DOTALL)
 # A line of a block, or a command between backticks; of both what comes after a pipe or a comment is somebody else's.
-_TYPED = re.compile(r"^fleet [^|#\n]+|`(fleet [^`|\n]+)`", flags=re.MULTILINE)
+_LINE = re.compile(r"^ *(?:\$ )?(fleet [^|#\n]+)", flags=re.MULTILINE)
+_QUOTED = re.compile(r"`(fleet [^`|\n]+)`")
+_MAKE = re.compile(r"(?:^ *(?:\$ )?|`)make ((?:[a-z][a-z-]*\b ?)+)", flags=re.MULTILINE)
 
 
 def commands(text: str) -> list[tuple[str, bool]]:
     """Each ``fleet`` command of a text, and whether it is a whole one: prose may name a command without arguments."""
-    found = ((match[1] or match[0], match[1] is None) for match in _TYPED.finditer(text))
-    # A figure in backticks that quotes a message of a fleet has a colon after the fleet's name.
-    return [(command.strip(), whole) for command, whole in found if ":" not in command.split()[1]]
+    text = text.replace("\\\n", " ")
+    lines = [(line, True) for block in _BLOCK.findall(text) for line in _LINE.findall(block)]
+    quoted = [(command, False) for command in _QUOTED.findall(_BLOCK.sub("", text))]
+    # Brackets are around what may be left out. A figure in backticks that quotes a message of a fleet has a colon
+    # after the fleet's name.
+    found = ((re.sub(r"[\[\]]", "", command).strip(), whole) for command, whole in (*lines, *quoted))
+    return [(command, whole) for command, whole in found if ":" not in command.split()[1]]
+
+
+def _typed(text: str) -> Iterator[str]:
+    """The lines of ``text``'s blocks, without comments, and what stands between its backticks."""
+    for block in _BLOCK.findall(text):
+        yield from (line.partition("#")[0] for line in block.splitlines())
+    yield from (f"`{quoted}`" for quoted in re.findall(r"`([^`\n]+)`", _BLOCK.sub("", text)))
 
 
 def mistake(typed: str, *, whole: bool) -> str | None:
@@ -37,7 +53,8 @@ def mistake(typed: str, *, whole: bool) -> str | None:
             return f"{typed}: no such command"
         command = known
     if isinstance(command, TyperGroup):
-        return f"{typed}: names a group and no command of it" if whole else None
+        asks = any(word in {"--help", "--version"} for word in words)
+        return f"{typed}: names a group and no command of it" if whole and not asks else None
     options = {name: each for each in command.params for name in (*each.opts, *each.secondary_opts)}
     given = list(_positional(words, options))
     if None in given:
@@ -70,6 +87,21 @@ def test_every_command_of_a_runbook_exists(runbook: Path) -> None:
     found = [mistake(typed, whole=whole) for typed, whole in commands(runbook.read_text(encoding="utf-8"))]
 
     assert [each for each in found if each] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_every_command_of_the_documentation_exists(page: Path) -> None:
+    found = [mistake(typed, whole=whole) for typed, whole in commands(page.read_text(encoding="utf-8"))]
+
+    assert [each for each in found if each] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_every_target_of_make_in_the_documentation_exists(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8")
+    named = {word for words in _MAKE.findall("\n".join(_typed(lines))) for word in words.split()}
+
+    assert named - MAKE_TARGETS == set()
 
 
 def test_every_first_command_of_a_page_exists() -> None:

@@ -1,0 +1,1 @@
+"""The documentation itself: links, the index, commands that are quoted, output that is shown."""
