@@ -16,14 +16,14 @@ from tests.golden.page_cases import waking_alarms
 
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = sorted((ROOT / "docs/runbooks").glob("*.md"))
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 FLEET: Any = typer.main.get_command(app)
-MAKE_TARGETS = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
-_BLOCK = re.compile(r"^ *```.*?^ *```$", flags=re.MULTILINE | re.DOTALL)
 # A line of a block, or a command between backticks; of both what comes after a pipe or a comment is somebody else's.
 _LINE = re.compile(r"^ *(?:\$ )?(fleet [^|#\n]+)", flags=re.MULTILINE)
 _QUOTED = re.compile(r"`(fleet [^`|\n]+)`")
 _MAKE = re.compile(r"(?:^ *(?:\$ )?|`)make ((?:[a-z][a-z-]*\b ?)+)", flags=re.MULTILINE)
+_BLOCK = re.compile(r"^ *```.*?^ *```$", flags=re.MULTILINE | re.DOTALL)
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+MAKE_TARGETS = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
 
 
 def commands(text: str) -> list[tuple[str, bool]]:
