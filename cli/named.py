@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -12,22 +12,22 @@ from cli.answers import refuse
 from environments import loader
 from environments.model import Environment
 
-Name = Annotated[str, typer.Argument(help="An environment, such as prod, or its file.")]
+NAME_HELP: Final = "An environment, such as prod, or its file."
+Name = Annotated[str, typer.Argument(help=NAME_HELP)]
 
 
-def environment_of(name: str) -> Environment:
-    """One of the project's environments, or the one in a file.
-
-    Raises:
-        EnvironmentFileError: there is none, or it has a mistake.
-    """
-    return loader.load_file(Path(name)) if name.endswith(".yaml") else loader.load(name)
+def file_of(name: str) -> Path:
+    """The file of an environment, whether its name was typed or its path; none ends the command with one line."""
+    try:
+        return loader.locate(name)
+    except loader.EnvironmentFileError as error:
+        refuse(error)
 
 
 @contextmanager
 def answering(environment: str) -> Iterator[Environment]:
     """The environment; what is wrong with it or with AWS's answers ends the command with its line."""
     try:
-        yield environment_of(environment)
+        yield loader.load(environment)
     except (AwsError, loader.EnvironmentFileError) as error:
         refuse(error)

@@ -12,7 +12,6 @@ from cli.jobs import job_file, pools
 from cli.jobs.job_file import JobFile
 from cli.jobs.looking import block_of, image_exists, place_of, planned_block
 from cli.jobs.model import pace_of, shape_of, training_of
-from cli.named import environment_of
 from cli.prices.reading import newest
 from environments import loader
 from environments.fleet_specs import fleet_spec
@@ -69,7 +68,7 @@ def prepare(path: Path, env: str | None, now: datetime, *, offline: bool) -> Pre
     if not named:
         return Prepared((refuse("no-environment", "environment", "", "missing", _COMMAND_LINE),))
     try:
-        environment = environment_of(named)
+        environment = loader.load(named)
     except loader.EnvironmentFileError as error:
         return Prepared(tuple(each.under("environment") for each in error.diagnostics))
     found = {fleet.name: fleet for fleet in environment.fleets}

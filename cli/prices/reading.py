@@ -5,7 +5,6 @@ from typing import Final
 
 from cli.account import Account, AwsError
 from cli.answers import complain, refuse
-from cli.named import environment_of
 from cli.prices import table
 from environments import loader
 from fleet.fleet_spec import FleetSpec
@@ -29,7 +28,7 @@ def of_environment(name: str | None) -> Mapping[str, tuple[Price, ...]]:
     if name is None:
         return {}
     try:
-        environment = environment_of(name)
+        environment = loader.load(name)
         kept = table.records(Account(environment.region), environment)
     except (AwsError, PriceRecordError, loader.EnvironmentFileError) as error:
         refuse(error)
