@@ -11,7 +11,7 @@ from rich.table import Table
 from cli import block_engine
 from cli.answers import CONSOLE, print_json, refuse
 from cli.figures import today
-from cli.named import Name
+from cli.named import Name, fleet_among
 from environments import loader
 from environments.fleets import TrainingFleet
 from environments.model import Environment
@@ -111,10 +111,8 @@ def _environment(name: str) -> Environment:
 def _fleet(environment: str, name: str) -> tuple[Environment, TrainingFleet]:
     named = _environment(environment)
     fleets = {fleet.name: fleet for fleet in named.block_fleets}
-    if name not in fleets:
-        known = ", ".join(fleets) or "none"
-        refuse(f"{name} is no training fleet of {environment} whose market is capacity-block; those are: {known}")
-    return named, fleets[name]
+    what = f"training fleet of {named.name} whose market is capacity-block"
+    return named, fleet_among(name, fleets, what)
 
 
 def _search(fleet: TrainingFleet, instances: int | None, hours: int, days: int) -> Search:

@@ -1,17 +1,21 @@
 """The environment that a command is about, and its end where that or AWS's answers are not as they must be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 import typer
 
 from cli.account import AwsError
 from cli.answers import refuse
 from environments import loader
+from environments.meant import unknown_region
 from environments.model import Environment
+from fleet.nearest import with_known
+from fleet.regions import REGIONS
 
+F = TypeVar("F")
 NAME_HELP: Final = "An environment, such as prod, or its file."
 Name = Annotated[str, typer.Argument(help=NAME_HELP)]
 
@@ -22,6 +26,20 @@ def file_of(name: str) -> Path:
         return loader.locate(name)
     except loader.EnvironmentFileError as error:
         refuse(error)
+
+
+def fleet_among(name: str, fleets: Mapping[str, F], what: str) -> F:
+    """The fleet called ``name``; another ends the command with one line that says ``what`` it is not one of."""
+    if name not in fleets:
+        refuse(f"{name} is no {what}; {with_known(name, fleets)}")
+    return fleets[name]
+
+
+def known_region(region: str | None) -> str | None:
+    """``region``, as the callback of an option; one that EC2 does not have ends the command with one line."""
+    if region is not None and region not in REGIONS:
+        refuse(unknown_region("--region", region))
+    return region
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from cli.bench.load import APIS, Load, LoadError, run
 from cli.bench.plot import PlotError
 from cli.bench.result import Served
 from cli.figures import dollars, priced
+from cli.named import known_region
 from fleet.fleet_spec import MarketKind
 from fleet.instances import UnknownInstanceTypeError, instance_type
 from fleet.prices import price_for
@@ -46,7 +47,7 @@ def endpoint(  # noqa: PLR0913, PLR0917 (one for each option)
     served_by: Annotated[str | None, typer.Option("--type", help="Instance type that serves, for the cost.")] = None,
     instances: Annotated[int, typer.Option(min=1, max=2000, help="How many of it serve.")] = 1,
     market: Annotated[MarketKind, typer.Option(help="How they are bought.")] = MarketKind.ON_DEMAND,
-    region: Annotated[str, typer.Option(help="Of the catalogue price.")] = "us-east-2",
+    region: Annotated[str, typer.Option(callback=known_region, help="Of the catalogue price.")] = "us-east-2",
     plot: Annotated[Path | None, typer.Option(help="HTML file to draw the run into.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, which `fleet plan compare` reads.")] = False,
 ) -> None:

@@ -26,6 +26,7 @@ from fleet.jobs import Job, JobPlan, JobRule, Standing, compile_job, diagnose_jo
 from fleet.jobs.memory import job_fit, memory_rule
 from fleet.jobs.rules.case import JobCase
 from fleet.jobs.submission import Place
+from fleet.nearest import with_known
 from fleet.pool.observed import Place as PoolPlace
 from fleet.sizing.fit import Fit
 from fleet.sizing.shape import ModelShape
@@ -73,9 +74,9 @@ def prepare(path: Path, env: str | None, now: datetime, *, offline: bool) -> Pre
         return Prepared(tuple(each.under("environment") for each in error.diagnostics))
     found = {fleet.name: fleet for fleet in environment.fleets}
     if written.fleet not in found:
-        known = ", ".join(fleet.name for fleet in environment.training_fleets)
+        known = [fleet.name for fleet in environment.training_fleets]
         text = f"environment {environment.name} has no fleet {written.fleet}"
-        return Prepared((refuse("fleet-not-found", "fleet", written.fleet, text, f"use one of {known}"),))
+        return Prepared((refuse("fleet-not-found", "fleet", written.fleet, text, with_known(written.fleet, known)),))
     return _Judge(path, written, environment, now).judge(offline=offline)
 
 

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from cli.answers import CONSOLE, print_json, refuse
 from cli.figures import dollars
+from cli.named import known_region
 from cli.plan.option_text import read_options
 from cli.prices.reading import PRICES_HELP, of_environment
 from fleet.planning.compare import Comparison, Outcome, Target
@@ -30,7 +31,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
     rate: Annotated[float | None, typer.Option(help="Units a second that a fleet has to deliver.")] = None,
     unit: Annotated[str, typer.Option(help="What throughput counts.")] = "tokens",
     month_hours: Annotated[float, typer.Option(help="Hours of a month: 730, or 720 for 30 days.")] = 730,
-    region: Annotated[str, typer.Option(help="Of catalogue prices.")] = "us-east-2",
+    region: Annotated[str, typer.Option(callback=known_region, help="Of catalogue prices.")] = "us-east-2",
     document: Annotated[
         str | None, typer.Option(help=f"Prices of a source document beside today's: {', '.join(DOCUMENTS)}.")
     ] = None,

@@ -160,7 +160,7 @@ def test_a_refusal_and_a_failure_of_the_engine_are_passed_on(cloud: Cloud) -> No
 def test_only_fleets_in_capacity_blocks_can_have_one(cloud: Cloud) -> None:
     answer = capacity("search", "prod", "trn1-pretrain")
     assert answer.exit_code == 1
-    assert "those are: trn2-frontier" in answer.stderr
+    assert "known: trn2-frontier" in answer.stderr
     assert "there is no environment 'nowhere'" in capacity("list", "nowhere").stderr
 
 

@@ -195,7 +195,7 @@ def test_breakeven_without_a_saving_is_refused() -> None:
         ("price=3", "price=3: an option needs name= or type="),
         (
             "name=a,speed=3",
-            "name=a,speed=3: speed is not known; keys are bench, days, hours, instances",
+            "name=a,speed=3: speed is not known; known: bench, days, hours, instances",
         ),
         ("name=a,price", "name=a,price: 'price' is not key=value"),
         ("name=a,price=", "name=a,price=: 'price=' is not key=value"),

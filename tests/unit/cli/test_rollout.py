@@ -149,4 +149,4 @@ def test_a_fleet_that_serves_nothing_is_named(monkeypatch: pytest.MonkeyPatch) -
     found = run(monkeypatch, Lambda(REPORT), "start", "prod", "trn1-pretrain")
 
     assert found.exit_code == 1
-    assert "no inference fleet of prod; those are: inf2-chat" in found.stderr
+    assert "no inference fleet of prod; known: inf2-chat" in found.stderr
