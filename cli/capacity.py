@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from cli import block_engine
+from cli.account import AwsError
 from cli.answers import CONSOLE, print_json, refuse
 from cli.figures import today
 from cli.named import Name, fleet_among
@@ -42,7 +43,7 @@ def search(
     named, of = _fleet(environment, fleet)
     try:
         found = block_engine.search(named, _search(of, instances, hours, days))
-    except block_engine.EngineError as error:
+    except AwsError as error:
         refuse(error)
     offers = [offer for offer in found if offer.availability_zone == of.availability_zone]
     if as_json:
@@ -97,7 +98,7 @@ def list_(environment: Name, as_json: AsJson = False) -> None:
     """List every request and every block that is looked after."""
     try:
         _show(block_engine.everything(_environment(environment)), as_json)
-    except block_engine.EngineError as error:
+    except AwsError as error:
         refuse(error)
 
 
@@ -123,7 +124,7 @@ def _search(fleet: TrainingFleet, instances: int | None, hours: int, days: int) 
 def _confirm(environment: Environment, request_id: str) -> None:
     try:
         found = [each for each in block_engine.everything(environment) if each["request_id"] == request_id]
-    except block_engine.EngineError as error:
+    except AwsError as error:
         refuse(error)
     if not found:
         refuse(f"there is no request {request_id}")
@@ -146,7 +147,7 @@ def _ask(
 ) -> None:
     try:
         _show(block_engine.ask(environment, action, request_id, wish), as_json)
-    except block_engine.EngineError as error:
+    except AwsError as error:
         refuse(error)
 
 

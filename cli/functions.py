@@ -8,7 +8,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from cli.account import AwsError
+from cli.account import AwsError, explained
 from environments.model import Environment
 
 _ABSENT: Final = "ResourceNotFoundException"
@@ -33,7 +33,7 @@ def call(environment: Environment, name: str, payload: Mapping[str, object], sec
     except (BotoCoreError, ClientError, ValueError) as error:
         if isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") == _ABSENT:
             raise AwsError(f"{name} is not deployed: cdk deploy -c env={environment.name} '**'", _ABSENT) from error
-        raise AwsError(f"{name} did not answer: {error}") from error
+        raise explained(error, f"lambda:Invoke of {name}", environment.region) from error
     if answer.get("FunctionError"):
         raise FunctionFailedError(str(content.get("errorMessage", "its log says why")))
     return content

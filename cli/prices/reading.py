@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from cli.account import Account, AwsError
+from cli.account import Account, AwsError, has_no_credentials
 from cli.answers import complain, refuse
 from cli.prices import table
 from environments import loader
@@ -19,6 +19,8 @@ def newest(account: Account, environment: str, spec: FleetSpec) -> FleetSpec:
     try:
         return table.newest(account, environment, spec)
     except (AwsError, PriceRecordError) as error:
+        if isinstance(error, AwsError) and has_no_credentials(error):
+            raise
         complain(f"the refreshed price was not read, the embedded one counts: {error}")
         return spec
 
