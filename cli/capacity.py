@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 
 import typer
-from rich.table import Table
 
 from cli import block_engine
 from cli.account import AwsError
-from cli.answers import CONSOLE, print_json, refuse
+from cli.answers import print_json, refuse
 from cli.figures import today
 from cli.named import Name, fleet_among
+from cli.tables import Table, print_table
 from environments import loader
 from environments.fleets import TrainingFleet
 from environments.model import Environment
@@ -51,7 +51,7 @@ def search(
         return
     if not offers:
         refuse(f"EC2 offers nothing like that in {of.availability_zone} ({len(found)} offers in other zones)")
-    CONSOLE.print(_offers(offers))
+    print_table(_offers(offers))
 
 
 @app.command()
@@ -165,7 +165,7 @@ def _show(requests: list[Any], as_json: bool) -> None:
         table.add_row(
             each["request_id"], each["fleet"], each["status"], block, offer["start"], offer["end"], fee, *people
         )
-    CONSOLE.print(table)
+    print_table(table)
 
 
 def _offers(offers: list[Offering]) -> Table:

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 import typer
-from rich.table import Table
 
 from cli.answers import CONSOLE, refuse
 from cli.bench import plot as plotting
@@ -17,6 +16,7 @@ from cli.bench.plot import PlotError
 from cli.bench.result import Served
 from cli.figures import dollars, priced
 from cli.named import known_region
+from cli.tables import Table, print_table
 from fleet.fleet_spec import MarketKind
 from fleet.instances import UnknownInstanceTypeError, instance_type
 from fleet.prices import price_for
@@ -70,7 +70,7 @@ def endpoint(  # noqa: PLR0913, PLR0917 (one for each option)
         told = msgspec.json.encode(result.content(load, found, served, at))
         typer.echo(msgspec.json.format(told).decode())
         return
-    CONSOLE.print(_table(load, found, served))
+    print_table(_table(load, found, served))
     if plot is not None:
         CONSOLE.print(f"plot: {plot}")
 

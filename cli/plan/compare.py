@@ -5,13 +5,13 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from cli.answers import CONSOLE, print_json, refuse
+from cli.answers import print_json, refuse
 from cli.figures import dollars
 from cli.named import known_region
 from cli.plan.option_text import read_options
 from cli.prices.reading import PRICES_HELP, of_environment
+from cli.tables import Table, print_table
 from fleet.planning.compare import Comparison, Outcome, Target
 from fleet.planning.compare import compare as work_out
 from fleet.planning.document_prices import DOCUMENTS, document_prices
@@ -53,9 +53,9 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
 
 
 def _show(answer: Comparison, target: Target, unit: str) -> None:
-    CONSOLE.print(_table("At the prices given", answer.given, target, unit))
+    print_table(_table("At the prices given", answer.given, target, unit))
     if answer.today:
-        CONSOLE.print(_table("At the prices of the catalogue", answer.today, target, unit))
+        print_table(_table("At the prices of the catalogue", answer.today, target, unit))
 
 
 def _table(title: str, outcomes: Sequence[Outcome], target: Target, unit: str) -> Table:

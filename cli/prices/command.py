@@ -6,12 +6,12 @@ from datetime import UTC, date, datetime
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from cli.account import Account, AwsError
-from cli.answers import CONSOLE, print_json, refuse, say
+from cli.answers import print_json, refuse, say
 from cli.named import Name, answering
 from cli.prices import asking_now, table
+from cli.tables import Table, print_table
 from environments.model import Environment
 from fleet.prices.age import staleness
 from fleet.prices.record import PriceRecord, PriceRecordError, accept
@@ -33,7 +33,7 @@ def show(environment: Name, as_json: AsJson = False) -> None:
         return
     if not kept:
         refuse(f"no price was refreshed yet: fleet prices refresh {named.name}")
-    CONSOLE.print(_table(kept, today))
+    print_table(_table(kept, today))
 
 
 @app.command()

@@ -91,6 +91,6 @@ def test_credentials_that_are_not_taken_say_what_to_do(code: str) -> None:
 
 def test_an_endpoint_that_is_not_there_says_what_to_check() -> None:
     with pytest.raises(
-        AwsError, match="AWS did not answer batch:submit_job in us-east-2: .*check the network, AWS_ENDPOINT_URL"
+        AwsError, match=r"AWS did not answer batch:submit_job in us-east-2: .*check the network, AWS_ENDPOINT_URL"
     ):
         account_at("http://127.0.0.1:9").once("batch", "submit_job", **SUBMISSION)
