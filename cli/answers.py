@@ -6,7 +6,8 @@ import msgspec
 import typer
 from rich.console import Console
 
-# Words of AWS, of compilers and of people's files are told as they stand: brackets in them are no markup, and :key: of an ARN no emoji.
+# Words of AWS, of compilers and of people's files are told as they stand: brackets in them are no markup, and :key: in
+# an ARN is no emoji.
 CONSOLE: Final = Console(highlight=False, emoji=False, markup=False)
 # For the platform's own words, which have colors.
 COLORED: Final = Console(highlight=False, emoji=False)

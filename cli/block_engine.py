@@ -10,6 +10,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.account import AwsError, explained
+from cli.progress import waiting
 from environments.model import Environment
 from fleet import naming
 from fleet.approval import HEADER, SECONDS, binding
@@ -87,7 +88,8 @@ def signed_url(region: str, bound_to: str) -> str:
 def _answer(environment: Environment, payload: dict[str, Any]) -> list[Any]:
     client: Any = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
     name = naming.capacity_blocks_function(environment.name)
-    answer = client.invoke(FunctionName=name, Payload=json.dumps(payload, default=_text).encode())
+    with waiting(f"waiting for {name}"):
+        answer = client.invoke(FunctionName=name, Payload=json.dumps(payload, default=_text).encode())
     content = json.loads(answer["Payload"].read())
     if answer.get("FunctionError"):
         raise EngineError(f"the engine failed ({content.get('errorType', 'no answer')}); its log says why")

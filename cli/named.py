@@ -1,7 +1,7 @@
 """The environment that a command is about, and its end where that or AWS's answers are not as they must be."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
@@ -9,6 +9,7 @@ import typer
 
 from cli.account import AwsError
 from cli.answers import refuse
+from cli.progress import waiting
 from environments import loader
 from environments.meant import unknown_region
 from environments.model import Environment
@@ -43,9 +44,14 @@ def known_region(region: str | None) -> str | None:
 
 
 @contextmanager
-def answering(environment: str) -> Iterator[Environment]:
-    """The environment; what is wrong with it or with AWS's answers ends the command with its line."""
+def answering(environment: str, doing: str = "") -> Iterator[Environment]:
+    """The environment; what is wrong with it or with AWS's answers ends the command with its line.
+
+    ``doing`` is what people read when it takes long; then nothing is printed or asked within.
+    """
     try:
-        yield loader.load(environment)
+        named = loader.load(environment)
+        with waiting(doing) if doing else nullcontext():
+            yield named
     except (AwsError, loader.EnvironmentFileError) as error:
         refuse(error)

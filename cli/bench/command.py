@@ -16,6 +16,7 @@ from cli.bench.plot import PlotError
 from cli.bench.result import Served
 from cli.figures import dollars, priced
 from cli.named import known_region
+from cli.progress import waiting
 from cli.tables import Table, print_table
 from fleet.fleet_spec import MarketKind
 from fleet.instances import UnknownInstanceTypeError, instance_type
@@ -59,7 +60,8 @@ def endpoint(  # noqa: PLR0913, PLR0917 (one for each option)
     load = Load(_address(url), api, lengths, max_tokens, concurrency, rate, warm_up, duration, timeout, model)
     at = datetime.now(UTC).isoformat(timespec="seconds")
     try:
-        made = run(load)
+        with waiting(f"measuring {load.url} for {warm_up + duration:g} s"):
+            made = run(load)
         found = measure(made.samples, made.begin, made.end)
         if plot is not None:
             title = f"{load.url}: {_loop(load)}, {at}"

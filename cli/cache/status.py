@@ -26,7 +26,7 @@ _LEASES_SHOWN: Final = 20
 def status(environment: Name, fleet: Fleet = None, json_: AsJson = False) -> None:
     """Show what is compiled, what is being compiled, what failed. --fleet: only that fleet's precompilations."""
     moment = datetime.now(UTC)
-    with answering(environment) as of:
+    with answering(environment, "reading the compile cache") as of:
         if fleet is not None:
             training_fleet(of, fleet)
         account = Account(of.region)

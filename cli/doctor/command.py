@@ -11,6 +11,7 @@ from cli.doctor.account import Account
 from cli.doctor.checks import OF_ENVIRONMENT, OF_FLEET
 from cli.doctor.examination import examine, identity, in_order
 from cli.named import Name, file_of
+from cli.progress import waiting
 from environments import loader
 from fleet.diagnostics import Diagnostic, Severity
 
@@ -33,8 +34,9 @@ def doctor(
     if not any(diagnostic.is_error for diagnostic in found):
         named = loader.load_file(file)
         account = Account(named.region)
-        strangers = identity(named, account)
-        found = in_order([*found, *(strangers or examine(named, account, now))])
+        with waiting(f"asking account {named.account} in {named.region}"):
+            strangers = identity(named, account)
+            found = in_order([*found, *(strangers or examine(named, account, now))])
         checked += ["credentials"] if strangers else ["credentials", *OF_ENVIRONMENT, *OF_FLEET]
     if as_json:
         print_json(found)

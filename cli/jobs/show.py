@@ -32,7 +32,7 @@ def list_(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the jobs that wait and run, fleet by fleet."""
-    with answering(environment) as named:
+    with answering(environment, "reading the jobs") as named:
         found = list(every(Account(named.region), named, ended=ended))
     if json_:
         print_json([_summary(each) for each in found])
@@ -50,7 +50,7 @@ def show(
 ) -> None:
     """Show one job: its nodes, its pace, its dollars so far and to come."""
     now = datetime.now(UTC)
-    with answering(environment) as named:
+    with answering(environment, "reading the job") as named:
         account = Account(named.region)
         found = find(account, named, job)
         nodes = nodes_of(account, found)

@@ -32,7 +32,7 @@ def ledger(
     begin = _day("--from", first, end.replace(day=1))
     if not 0 <= (end - begin).days < _LONGEST_DAYS:
         refuse(f"--from {begin} to --to {end}: from 1 to {_LONGEST_DAYS} days can be shown")
-    with answering(environment) as named:
+    with answering(environment, f"reading the ledger from {begin} to {end}") as named:
         found = books.read(Account(named.region), named.name, begin, end)
     if as_json:
         typer.echo(json.dumps(_document(named.name, begin, end, by, found), indent=2))

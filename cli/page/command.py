@@ -10,6 +10,7 @@ from cli.account import Account
 from cli.answers import print_json, refuse
 from cli.named import Name, answering
 from cli.page.sent import SentPage, results_of, send
+from cli.progress import waiting
 from cli.tables import Table, print_table
 from fleet.alarm_evaluation import State
 
@@ -56,8 +57,9 @@ def try_out(
 def _answer(account: Account, page: SentPage, seconds: float) -> dict[str, str] | None:
     """By destination "" or what went wrong; None when nothing was heard in time."""
     end = time.monotonic() + seconds
-    while (results := results_of(account, page)) is None and time.monotonic() < end:
-        time.sleep(1)
+    with waiting("waiting for what the destinations say"):
+        while (results := results_of(account, page)) is None and time.monotonic() < end:
+            time.sleep(1)
     return results
 
 

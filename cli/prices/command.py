@@ -25,7 +25,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def show(environment: Name, as_json: AsJson = False) -> None:
     """List every price that is kept, its kind, its date, its source, and why it is not newer."""
     today = datetime.now(UTC).date()
-    with answering(environment) as named:
+    with answering(environment, "reading the prices") as named:
         kept = _kept(named)
     if as_json:
         content = [{"key": each.key, **asdict(each), "stale": staleness(each.price, today)} for each in kept]

@@ -8,6 +8,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.account import AwsError, explained
+from cli.progress import waiting
 from environments.model import Environment
 from fleet import naming
 
@@ -29,7 +30,8 @@ def ask(environment: Environment, action: str, fleet: str, **more: str) -> dict[
     name = naming.rollout_function(environment.name)
     try:
         client: Any = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
-        answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
+        with waiting(f"waiting for {name}"):
+            answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
         content: dict[str, Any] = json.loads(answer["Payload"].read())
     except (BotoCoreError, ClientError, ValueError) as error:
         raise EngineError(_reason(environment, error)) from error
