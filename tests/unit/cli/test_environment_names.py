@@ -44,7 +44,7 @@ def line(path: tuple[str, ...], environment: str, tmp_path: Path) -> list[str]:
         elif each.required:
             words += [each.opts[0], str(tmp_path)]
     # Without the options that say what is to be purged, warmed or stopped these are refused before.
-    more = {
+    more: dict[tuple[str, ...], list[str]] = {
         ("cache", "purge"): ["--failed"], ("cache", "warm"): ["--fleet", "f", "--", "true"],
         ("cache", "promote"): ["--fleet", "f"], ("jobs", "stop"): ["--yes"],
     }  # fmt: skip

@@ -16,7 +16,7 @@ LINE: Final = (
 OFFLINE: Final = {("validate",), ("plan", "cost")}
 PATHS: Final = sorted(set(ASKING) - OFFLINE)
 # By the command: its arguments behind the environment, where it is not done with that alone.
-FURTHER: Final = {
+FURTHER: Final[dict[tuple[str, ...], list[str]]] = {
     ("capacity", "search"): ["trn2-frontier"],
     ("capacity", "request"): ["trn2-frontier", "cb-0a1b2c3d4e5f60718"],
     ("capacity", "approve"): ["r-1", "--yes"],
