@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.answers import CONSOLE, refuse, say
+from cli.named import Name, known_region
 from environments import loader
 from environments.model import Environment
 from local.platform_state import running
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
     from local.dashboards_page.cloud import Cloud
 
 app = typer.Typer(help="The deployed dashboards.", no_args_is_help=True)
-Named = Annotated[str, typer.Argument(help="The environment, such as local.")]
 EndpointUrl = Annotated[
     str | None, typer.Option(help="Where the data is; default: AWS_ENDPOINT_URL, or the embedded AWS that runs.")
 ]
 Profile = Annotated[str | None, typer.Option(help="Look at a real account, with this profile's credentials.")]
-Region = Annotated[str | None, typer.Option(help="Look at a real account in this region; default: the environment's.")]
+Region = Annotated[
+    str | None,
+    typer.Option(callback=known_region, help="Look at a real account in this region; default: the environment's."),
+]
 
 
 @app.callback()
@@ -34,7 +37,7 @@ def dashboards() -> None:
 
 @app.command()
 def preview(
-    environment: Named,
+    environment: Name,
     endpoint_url: EndpointUrl = None,
     profile: Profile = None,
     region: Region = None,
@@ -56,7 +59,7 @@ def preview(
 
 @app.command()
 def png(
-    environment: Named,
+    environment: Name,
     out: Annotated[Path, typer.Option(help="The directory to write to.")],
     endpoint_url: EndpointUrl = None,
     profile: Profile = None,

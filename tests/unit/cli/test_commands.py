@@ -67,6 +67,15 @@ def test_a_platform_that_does_not_run_is_said_in_one_line(command: tuple[str, ..
     assert len(answer.stderr.splitlines()) == 1
 
 
+def test_where_the_platform_runs_is_told_as_json_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = platform_state.PlatformState("http://127.0.0.1:4566", 7, 0.0)
+    monkeypatch.setattr(platform_state, "running", lambda: state)
+    monkeypatch.setattr(platform_state.PlatformState, "resources", lambda _: 42)
+    told = json.loads(fleet("local", "status", "--json").stdout)
+
+    assert told == {"endpoint_url": "http://127.0.0.1:4566", "process": 7, "resources": 42}
+
+
 def test_an_unknown_environment_is_answered_with_the_known_ones() -> None:
     answer = fleet("dashboards", "preview", "nowhere")
 
@@ -101,7 +110,10 @@ def test_a_profile_that_is_not_there_is_one_line() -> None:
     answer = fleet("dashboards", "preview", "local", "--profile", "nobodys", "--no-open-browser")
 
     assert answer.exit_code == 1
-    assert answer.stderr == "The config profile (nobodys) could not be found\n"
+    assert answer.stderr == (
+        "there are no credentials that AWS accepts: The config profile (nobodys) could not be found; "
+        "aws sso login, or set AWS_PROFILE\n"
+    )
 
 
 def test_nothing_to_end_is_no_error() -> None:
