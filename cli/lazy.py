@@ -1,12 +1,15 @@
 """A group whose commands are imported when they are called, completed, or asked for their own help: not before."""
 
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from agents.plain_help import plain, without_flag_types
+
+# What `pip install .` leaves out, for most commands do without: requirements-local.txt.
+OF_THE_LAPTOP: Final = frozenset({"cfnlint", "fastapi", "markdown_it", "ministack", "starlette", "uvicorn"})
 
 
 class Entry(NamedTuple):
@@ -31,6 +34,18 @@ class LazyGroup(TyperGroup):
     def get_params(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own classes are private
         """Its options, to which Typer adds those about completion once it is made."""
         return plain(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own classes are private
+        """Call the command that was named; a package that was left out ends it with one line."""
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            if package not in OF_THE_LAPTOP:
+                raise
+            needs = f"this needs {package}, which is not installed"
+            typer.echo(f"{needs}: run `pip install '.[synth,local]'` in the project's folder", err=True)
+            raise typer.Exit(1) from error
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - Typer's own classes are private
         """The command that ``args`` begins with, imported."""
