@@ -19,7 +19,7 @@ from agents.config import AgentConfig, ConfigError
 from agents.config import read as read_config
 from agents.monitor.events import MonitorEvent
 from agents.monitor.settings import SettingsError
-from agents.plain_help import without_flag_types
+from agents.plain_help import PlainGroup
 from agents.sinks.sink import Sink
 from agents.sinks.stdout import StdoutSink
 from agents.status.status import StatusFile
@@ -29,7 +29,7 @@ from fleet.version import VERSION
 # A minute of reports at the usual period, 6 MB of the largest that were seen.
 _EVENTS = 12
 
-app = typer.Typer(name="fleet-agent", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(cls=PlainGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 def _print_version(is_asked: bool) -> None:
@@ -182,9 +182,7 @@ def main() -> None:
     """Console script entry."""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("botocore").setLevel(logging.WARNING)
-    command = typer.main.get_command(app)
-    without_flag_types(command)
-    command(prog_name="fleet-agent")
+    app(prog_name="fleet-agent")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from rich.table import Table
 from cli import block_engine
 from cli.answers import CONSOLE, print_json, refuse
 from cli.figures import today
+from cli.named import Name
 from environments import loader
 from environments.fleets import TrainingFleet
 from environments.model import Environment
@@ -18,7 +19,6 @@ from fleet.blocks.offering import Offering, Search
 from fleet.prices.wording import amount
 
 app = typer.Typer(help="Capacity Blocks: search, request, approve, reject, list.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(help="The environment, such as prod.")]
 FleetName = Annotated[str, typer.Argument(help="A training fleet whose market is capacity-block.")]
 RequestId = Annotated[str, typer.Argument(help="As `fleet capacity list` shows it.")]
 Instances = Annotated[int | None, typer.Option(min=1, max=64, help="How many; default: one for each of its nodes.")]

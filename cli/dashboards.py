@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.answers import CONSOLE, refuse, say
+from cli.named import Name
 from environments import loader
 from environments.model import Environment
 from local.platform_state import running
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from local.dashboards_page.cloud import Cloud
 
 app = typer.Typer(help="The deployed dashboards.", no_args_is_help=True)
-Named = Annotated[str, typer.Argument(help="The environment, such as local.")]
 EndpointUrl = Annotated[
     str | None, typer.Option(help="Where the data is; default: AWS_ENDPOINT_URL, or the embedded AWS that runs.")
 ]
@@ -34,7 +34,7 @@ def dashboards() -> None:
 
 @app.command()
 def preview(
-    environment: Named,
+    environment: Name,
     endpoint_url: EndpointUrl = None,
     profile: Profile = None,
     region: Region = None,
@@ -56,12 +56,12 @@ def preview(
 
 @app.command()
 def png(
-    environment: Named,
+    environment: Name,
     out: Annotated[Path, typer.Option(help="The directory to write to.")],
     endpoint_url: EndpointUrl = None,
     profile: Profile = None,
     region: Region = None,
-    theme: Annotated[str, typer.Option(help="light, dark or both.")] = "both",
+    theme: Annotated[str, typer.Option(help="One of light, dark and both.")] = "both",
 ) -> None:
     """Write a picture of every dashboard, for a pull request. Needs Chromium."""
     from local.dashboards_page.app import dashboard_rows  # noqa: PLC0415 - see above

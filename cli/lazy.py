@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from agents.plain_help import plain, without_flag_types
+from agents.plain_help import PlainGroup, without_flag_types
 
 # What `pip install .` leaves out, for most commands do without: requirements-local.txt.
 OF_THE_LAPTOP: Final = frozenset({"cfnlint", "fastapi", "markdown_it", "ministack", "starlette", "uvicorn"})
@@ -20,7 +20,7 @@ class Entry(NamedTuple):
     summary: str
 
 
-class LazyGroup(TyperGroup):
+class LazyGroup(PlainGroup):
     """A group that lists ``entries`` without importing them."""
 
     entries: tuple[Entry, ...] = ()
@@ -30,10 +30,6 @@ class LazyGroup(TyperGroup):
         super().__init__(**options)
         for entry in self.entries:
             self.add_command(TyperCommand(entry.name, help=entry.summary, callback=None))
-
-    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own classes are private
-        """Its options, to which Typer adds those about completion once it is made."""
-        return plain(super().get_params(ctx))
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own classes are private
         """Call the command that was named; a package that was left out ends it with one line."""

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from cli.answers import COLORED, refuse
+from cli.answers import COLORED, print_json, refuse
 from cli.jobs.submit import submit
 from local import platform_state
 from local.demo import run as local_demo
@@ -58,11 +58,14 @@ def down() -> None:
 
 
 @app.command()
-def status() -> None:
+def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Say whether the embedded AWS runs, and where."""
     state = platform_state.running()
     if state is None:
         refuse("no embedded AWS runs here: start one with `fleet local up`")
+    if as_json:
+        print_json({"endpoint_url": state.endpoint_url, "pid": state.pid, "resources": state.resources()})
+        return
     COLORED.print(f"{state.endpoint_url} (process {state.pid}, {state.resources()} resources)")
 
 

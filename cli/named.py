@@ -12,7 +12,13 @@ from cli.answers import refuse
 from environments import loader
 from environments.model import Environment
 
-Name = Annotated[str, typer.Argument(help="An environment, such as prod, or its file.")]
+
+def known_names() -> list[str]:
+    """What a shell offers where an environment is to be typed."""
+    return list(loader.available())
+
+
+Name = Annotated[str, typer.Argument(help="An environment, such as prod, or its file.", autocompletion=known_names)]
 
 
 def environment_of(name: str) -> Environment:

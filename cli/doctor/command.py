@@ -11,12 +11,13 @@ from cli.answers import print_json, say
 from cli.doctor.account import Account
 from cli.doctor.checks import OF_ENVIRONMENT, OF_FLEET
 from cli.doctor.examination import examine, identity, in_order
+from cli.named import Name
 from environments import loader
 from fleet.diagnostics import Diagnostic, Severity
 
 
 def doctor(
-    environment: Annotated[str, typer.Argument(help="An environment, such as prod, or its file.")],
+    environment: Name,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as a JSON list.")] = False,
     on: Annotated[
         datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Judge dates as of this day, in UTC. Default: now.")

@@ -9,12 +9,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from cli.answers import print_json, refuse, say
+from cli.named import Name
 from cli.rollout import engine
 from environments import loader
 from environments.model import Environment
 
 app = typer.Typer(help="New versions of endpoints: start, status, pause, resume, abort.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(help="The environment, such as prod.")]
 FleetName = Annotated[str, typer.Argument(help="An inference fleet.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Show every change until it is over.")]
