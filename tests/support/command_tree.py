@@ -42,12 +42,23 @@ class Seen:
 
 
 @cache
+def whole_fleet() -> Any:
+    """The `fleet` command with all that is below it, imported."""
+    group: Any = typer.main.get_command(app)
+    group.commands = {entry.name: load(entry) for entry in ENTRIES}
+    return group
+
+
+@cache
 def every() -> tuple[Seen, ...]:
     """All of `fleet` and of `fleet-agent`, groups before what is in them."""
     agent: Any = typer.main.get_command(agents.main.app)
-    of_fleet = [each for entry in ENTRIES for each in _below(("fleet", entry.name), load(entry))]
-    of_agent = [each for name, command in agent.commands.items() for each in _below(("fleet-agent", name), command)]
-    return (*of_fleet, *of_agent)
+    return tuple(
+        each
+        for program, group in (("fleet", whole_fleet()), ("fleet-agent", agent))
+        for name, command in group.commands.items()
+        for each in _below((program, name), command)
+    )
 
 
 def _below(words: tuple[str, ...], command: Any) -> Iterator[Seen]:
