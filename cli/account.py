@@ -8,18 +8,37 @@ from botocore.exceptions import (
     BotoCoreError,
     ClientError,
     ConnectTimeoutError,
+    CredentialRetrievalError,
     EndpointConnectionError,
     HTTPClientError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ProfileNotFound,
     ProxyConnectionError,
     SSLError,
+    SSOError,
+    TokenRetrievalError,
 )
 from botocore.parsers import ResponseParserError
+
+from fleet.preflight.account import no_answer, no_credentials
 
 _READING: Final = Config(connect_timeout=3, read_timeout=15, retries={"mode": "standard", "total_max_attempts": 3})
 # What starts or buys something is said once; whether it was heard is looked up, and not guessed.
 _ONCE: Final = Config(connect_timeout=3, read_timeout=30, retries={"mode": "standard", "total_max_attempts": 1})
 _DENIED: Final = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "UnauthorizedException"})
+_NEVER_SENT: Final = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError, SSLError)
 _PAGES: Final = 50
+NO_CREDENTIALS: Final = "no credentials"
+WITHOUT_CREDENTIALS: Final = (
+    CredentialRetrievalError, NoCredentialsError, PartialCredentialsError, ProfileNotFound, SSOError,
+    TokenRetrievalError,
+)  # fmt: skip
+# What STS and others answer to credentials that they do not take.
+NOT_TAKEN: Final = frozenset({
+    "AuthFailure", "ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "InvalidClientTokenId",
+    "RequestExpired", "SignatureDoesNotMatch", "UnrecognizedClientException",
+})  # fmt: skip
 
 
 class AwsError(Exception):
@@ -75,10 +94,8 @@ class Account:
     def _call(self, service: str, method: str, request: dict[str, object], *, once: bool) -> dict[str, Any]:
         try:
             answer: dict[str, Any] = getattr(self._client(service, once), method)(**request)
-        except ClientError as error:
-            raise _refused(f"{service}:{method}", error) from error
-        except (BotoCoreError, ResponseParserError, ValueError) as error:
-            raise AwsError(f"AWS did not answer {service}:{method}: {error}", is_lost=_was_sent(error)) from error
+        except (BotoCoreError, ClientError, ResponseParserError, ValueError) as error:
+            raise explained(error, f"{service}:{method}", self.region) from error
         return answer
 
     def _client(self, service: str, once: bool) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
@@ -89,9 +106,26 @@ class Account:
         return self._clients[service, once]
 
 
+def explained(error: Exception, action: str, region: str) -> AwsError:
+    """What an exception of boto3 says to people, with its remedy: the same words in every command."""
+    code = str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
+    if isinstance(error, WITHOUT_CREDENTIALS) or code in NOT_TAKEN:
+        finding = no_credentials(str(error).partition(" operation: ")[2] or str(error))
+        return AwsError(f"{finding.message}; {finding.fix}", code or NO_CREDENTIALS)
+    if isinstance(error, ClientError):
+        return _refused(action, error)
+    if isinstance(error, _NEVER_SENT):
+        return AwsError(f"AWS did not answer {action} in {region}: {error}; {no_answer('', region, '').fix}")
+    return AwsError(f"AWS did not answer {action}: {error}", is_lost=_was_sent(error))
+
+
+def has_no_credentials(error: AwsError) -> bool:
+    """Whether nothing else can be asked either."""
+    return error.code == NO_CREDENTIALS or error.code in NOT_TAKEN
+
+
 def _was_sent(error: Exception) -> bool:
-    never = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError, SSLError)
-    return isinstance(error, HTTPClientError | ResponseParserError) and not isinstance(error, never)
+    return isinstance(error, HTTPClientError | ResponseParserError) and not isinstance(error, _NEVER_SENT)
 
 
 def _refused(action: str, error: ClientError) -> AwsError:

@@ -6,11 +6,12 @@ import msgspec
 import typer
 from rich.console import Console
 
-# Words of AWS, of compilers and of people's files are told as they stand: brackets in them are no markup.
-CONSOLE: Final = Console(highlight=False, markup=False)
+# Words of AWS, of compilers and of people's files are told as they stand: brackets in them are no markup, and :key: in
+# an ARN is no emoji.
+CONSOLE: Final = Console(highlight=False, emoji=False, markup=False)
 # For the platform's own words, which have colors.
-COLORED: Final = Console(highlight=False)
-_ERRORS: Final = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+COLORED: Final = Console(highlight=False, emoji=False)
+_ERRORS: Final = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True, markup=False)
 
 
 def say(line: str) -> None:

@@ -9,6 +9,8 @@ from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from cli.account import AwsError, explained
+from cli.progress import waiting
 from environments.model import Environment
 from fleet import naming
 from fleet.approval import HEADER, SECONDS, binding
@@ -21,7 +23,7 @@ _COMMAND: Final = Config(connect_timeout=5, read_timeout=190, retries={"mode": "
 _PAGES: Final = 20
 
 
-class EngineError(Exception):
+class EngineError(AwsError):
     """AWS or the engine did not do it; one line for the person who asked."""
 
 
@@ -29,7 +31,7 @@ def search(environment: Environment, wanted: Search) -> tuple[Offering, ...]:
     """What EC2 offers, the cheapest core-hour first.
 
     Raises:
-        EngineError: EC2 does not answer, or refuses.
+        AwsError: EC2 does not answer, or refuses.
     """
     found: list[Offering] = []
     more: dict[str, object] = {}
@@ -42,7 +44,7 @@ def search(environment: Environment, wanted: Search) -> tuple[Offering, ...]:
                 break
             more = {"NextToken": page["NextToken"]}
     except (BotoCoreError, ClientError) as error:
-        raise EngineError(f"EC2: {error}") from error
+        raise explained(error, "ec2:DescribeCapacityBlockOfferings", environment.region) from error
     return offering.ranked(found)
 
 
@@ -86,7 +88,8 @@ def signed_url(region: str, bound_to: str) -> str:
 def _answer(environment: Environment, payload: dict[str, Any]) -> list[Any]:
     client: Any = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
     name = naming.capacity_blocks_function(environment.name)
-    answer = client.invoke(FunctionName=name, Payload=json.dumps(payload, default=_text).encode())
+    with waiting(f"waiting for {name}"):
+        answer = client.invoke(FunctionName=name, Payload=json.dumps(payload, default=_text).encode())
     content = json.loads(answer["Payload"].read())
     if answer.get("FunctionError"):
         raise EngineError(f"the engine failed ({content.get('errorType', 'no answer')}); its log says why")
@@ -106,4 +109,6 @@ def _reason(environment: Environment, error: BotoCoreError | ClientError) -> str
             f"environment {environment.name} has no Capacity Block engine; give a fleet a capacity-block market, or "
             "name approvers, and deploy"
         )
-    return f"AWS: {error}"
+    return str(
+        explained(error, f"lambda:Invoke of {naming.capacity_blocks_function(environment.name)}", environment.region)
+    )

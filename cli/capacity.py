@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 
 import typer
-from rich.table import Table
 
 from cli import block_engine
-from cli.answers import CONSOLE, print_json, refuse
+from cli.account import AwsError
+from cli.answers import print_json, refuse
 from cli.figures import today
-from cli.named import Name
+from cli.named import Name, fleet_among
+from cli.tables import Table, print_table
 from environments import loader
 from environments.fleets import TrainingFleet
 from environments.model import Environment
@@ -42,7 +43,7 @@ def search(
     named, of = _fleet(environment, fleet)
     try:
         found = block_engine.search(named, _search(of, instances, hours, days))
-    except block_engine.EngineError as error:
+    except AwsError as error:
         refuse(error)
     offers = [offer for offer in found if offer.availability_zone == of.availability_zone]
     if as_json:
@@ -50,7 +51,7 @@ def search(
         return
     if not offers:
         refuse(f"EC2 offers nothing like that in {of.availability_zone} ({len(found)} offers in other zones)")
-    CONSOLE.print(_offers(offers))
+    print_table(_offers(offers))
 
 
 @app.command()
@@ -97,7 +98,7 @@ def list_(environment: Name, as_json: AsJson = False) -> None:
     """List every request and every block that is looked after."""
     try:
         _show(block_engine.everything(_environment(environment)), as_json)
-    except block_engine.EngineError as error:
+    except AwsError as error:
         refuse(error)
 
 
@@ -111,10 +112,8 @@ def _environment(name: str) -> Environment:
 def _fleet(environment: str, name: str) -> tuple[Environment, TrainingFleet]:
     named = _environment(environment)
     fleets = {fleet.name: fleet for fleet in named.block_fleets}
-    if name not in fleets:
-        known = ", ".join(fleets) or "none"
-        refuse(f"{name} is no training fleet of {environment} whose market is capacity-block; those are: {known}")
-    return named, fleets[name]
+    what = f"training fleet of {named.name} whose market is capacity-block"
+    return named, fleet_among(name, fleets, what)
 
 
 def _search(fleet: TrainingFleet, instances: int | None, hours: int, days: int) -> Search:
@@ -125,7 +124,7 @@ def _search(fleet: TrainingFleet, instances: int | None, hours: int, days: int) 
 def _confirm(environment: Environment, request_id: str) -> None:
     try:
         found = [each for each in block_engine.everything(environment) if each["request_id"] == request_id]
-    except block_engine.EngineError as error:
+    except AwsError as error:
         refuse(error)
     if not found:
         refuse(f"there is no request {request_id}")
@@ -148,7 +147,7 @@ def _ask(
 ) -> None:
     try:
         _show(block_engine.ask(environment, action, request_id, wish), as_json)
-    except block_engine.EngineError as error:
+    except AwsError as error:
         refuse(error)
 
 
@@ -166,7 +165,7 @@ def _show(requests: list[Any], as_json: bool) -> None:
         table.add_row(
             each["request_id"], each["fleet"], each["status"], block, offer["start"], offer["end"], fee, *people
         )
-    CONSOLE.print(table)
+    print_table(table)
 
 
 def _offers(offers: list[Offering]) -> Table:

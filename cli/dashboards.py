@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.answers import CONSOLE, refuse, say
-from cli.named import Name
+from cli.named import Name, known_region
 from environments import loader
 from environments.model import Environment
 from local.platform_state import running
@@ -24,7 +24,10 @@ EndpointUrl = Annotated[
     str | None, typer.Option(help="Where the data is; default: AWS_ENDPOINT_URL, or the embedded AWS that runs.")
 ]
 Profile = Annotated[str | None, typer.Option(help="Look at a real account, with this profile's credentials.")]
-Region = Annotated[str | None, typer.Option(help="Look at a real account in this region; default: the environment's.")]
+Region = Annotated[
+    str | None,
+    typer.Option(callback=known_region, help="Look at a real account in this region; default: the environment's."),
+]
 
 
 @app.callback()

@@ -8,7 +8,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from cli.account import AwsError
+from cli.account import AwsError, explained
+from cli.progress import waiting
 from environments.model import Environment
 
 _ABSENT: Final = "ResourceNotFoundException"
@@ -28,12 +29,13 @@ def call(environment: Environment, name: str, payload: Mapping[str, object], sec
     patient = Config(connect_timeout=5, read_timeout=seconds, retries={"mode": "standard", "total_max_attempts": 1})
     try:
         client: Any = boto3.client("lambda", region_name=environment.region, config=patient)
-        answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
+        with waiting(f"waiting for {name}"):
+            answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
         content: dict[str, Any] = json.loads(answer["Payload"].read())
     except (BotoCoreError, ClientError, ValueError) as error:
         if isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") == _ABSENT:
             raise AwsError(f"{name} is not deployed: cdk deploy -c env={environment.name} '**'", _ABSENT) from error
-        raise AwsError(f"{name} did not answer: {error}") from error
+        raise explained(error, f"lambda:Invoke of {name}", environment.region) from error
     if answer.get("FunctionError"):
         raise FunctionFailedError(str(content.get("errorMessage", "its log says why")))
     return content

@@ -1,5 +1,6 @@
 """The only reader of environment files: YAML in, a frozen ``Environment`` out, or one clear line for each mistake."""
 
+import os
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -11,8 +12,10 @@ from environments.model import Environment
 from environments.reading import read_mapping
 from environments.rules import diagnose_environment
 from fleet.diagnostics import Diagnostic, refuse
+from fleet.nearest import DID_YOU_MEAN, nearest, with_known
 
 FOLDER: Final = Path(__file__).parent
+_ENDINGS: Final = (".yaml", ".yml")
 
 
 class EnvironmentFileError(ValueError):
@@ -26,24 +29,57 @@ class EnvironmentFileError(ValueError):
 
 
 def available() -> tuple[str, ...]:
-    """The names of the environments that have a file."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+    """The names of the environments that have a file: the user's own, and those that ship."""
+    return tuple(sorted({path.stem for folder in _folders() for path in folder.glob("*.yaml")}))
 
 
 def load(name: str | None) -> Environment:
-    """The environment called ``name``.
+    """The environment that ``name`` is a name or a path of.
 
     Raises:
         EnvironmentFileError: no name, no such environment, or a mistake in its file.
     """
-    known = ", ".join(available())
+    return load_file(locate(name))
+
+
+def locate(name: str | None) -> Path:
+    """The file of an environment: a path has a slash or ends in .yaml or .yml, everything else is a name.
+
+    A name is looked for in ./environments first, so that people who installed the project use files of their own.
+
+    Raises:
+        EnvironmentFileError: no name, or no such file.
+    """
     if not name:
-        missing = refuse("no-environment", "", "", "no environment is named", f"pass -c env=NAME with one of {known}")
-        raise EnvironmentFileError("environments", [missing])
-    if name not in available():
-        unknown = refuse("unknown-environment", "", name, f"there is no environment {name!r}", f"known: {known}")
-        raise EnvironmentFileError("environments", [unknown])
-    return load_file(FOLDER / f"{name}.yaml")
+        fix = f"pass -c env=NAME with one of {', '.join(available())}"
+        raise EnvironmentFileError("environments", [refuse("no-environment", "", "", "no environment is named", fix)])
+    if is_path(name):
+        return _existing(Path(name))
+    for folder in _folders():
+        if (file := folder / f"{name}.yaml").is_file():
+            return file
+    wrong = f"there is no environment {name!r}"
+    unknown = refuse("unknown-environment", "", name, wrong, with_known(name, available()))
+    raise EnvironmentFileError("environments", [unknown])
+
+
+def is_path(name: str) -> bool:
+    """Whether an environment is named by its file."""
+    return "/" in name or os.sep in name or name.endswith(_ENDINGS)
+
+
+def _folders() -> tuple[Path, ...]:
+    return (Path.cwd() / FOLDER.name, FOLDER)
+
+
+def _existing(path: Path) -> Path:
+    if path.exists():
+        return path
+    beside = [each.name for each in path.parent.glob("*.y*ml")] if path.parent.is_dir() else []
+    close = nearest(path.name, beside)
+    # As it was typed, up to the file's name: that can be copied.
+    fix = f"{DID_YOU_MEAN}{path.parent / close}?" if close else f"pass a file, or one of {', '.join(available())}"
+    raise EnvironmentFileError(str(path), [refuse("no-such-file", "", path, "there is no such file", fix)])
 
 
 def load_file(path: Path) -> Environment:
@@ -54,7 +90,7 @@ def load_file(path: Path) -> Environment:
     """
     environment, diagnostics = _examine(path)
     if environment is None or any(diagnostic.is_error for diagnostic in diagnostics):
-        raise EnvironmentFileError(_shown(path), diagnostics)
+        raise EnvironmentFileError(shown(path), diagnostics)
     return environment
 
 
@@ -79,6 +115,7 @@ def _examine(path: Path, now: datetime | None = None) -> tuple[Environment | Non
     return environment, diagnostics
 
 
-def _shown(path: Path) -> str:
+def shown(path: Path) -> str:
     """As somebody in the project's folder would type it."""
-    return f"{FOLDER.name}/{path.name}" if path.parent.resolve() == FOLDER.resolve() else str(path)
+    ours = path.parent.resolve() in {folder.resolve() for folder in _folders()}
+    return f"{FOLDER.name}/{path.name}" if ours else str(path)

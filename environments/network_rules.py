@@ -10,7 +10,6 @@ from environments.model import Environment
 from environments.network import is_private
 from environments.subnets import BALANCER_ADDRESSES, PUBLIC_ADDRESSES, PUBLIC_MASK, node_addresses
 from fleet.capacity import FleetRefusedError, LaunchPlan, compile_fleet
-from fleet.capacity.zones import zone_id_prefix
 from fleet.diagnostics import Diagnostic, refuse, warn
 
 LARGEST_VPC: Final = 16
@@ -19,39 +18,12 @@ SMALLEST_VPC: Final = 28
 
 def diagnose_network(environment: Environment) -> Iterator[Diagnostic]:
     """Everything that is wrong with ``network``."""
-    yield from _zones_are_of_the_region(environment)
-    yield from _zone_ids_are_of_the_region(environment)
     yield from _zone_ids_differ(environment)
     yield from _gateways_have_zones(environment)
     yield from _is_a_vpc(environment)
     yield from _public_subnets_have_addresses(environment)
     if LARGEST_VPC <= environment.network.cidr.prefixlen <= SMALLEST_VPC:
         yield from _has_addresses(environment)
-
-
-def _zones_are_of_the_region(environment: Environment) -> Iterator[Diagnostic]:
-    for zone in environment.network.availability_zones:
-        if not zone.startswith(environment.region):
-            yield refuse(
-                "zone-of-another-region",
-                f"network.availability_zones.{zone}",
-                zone,
-                f"{zone} is not a zone of {environment.region}",
-                f"use zone names such as {environment.region}a",
-            )
-
-
-def _zone_ids_are_of_the_region(environment: Environment) -> Iterator[Diagnostic]:
-    prefix = zone_id_prefix(environment.region)
-    for zone, zone_id in environment.network.availability_zones.items():
-        if not zone_id.startswith(prefix):
-            yield refuse(
-                "zone-id-of-another-region",
-                f"network.availability_zones.{zone}",
-                zone_id,
-                f"{zone_id} is not a zone id of {environment.region}",
-                f"its zone ids start with {prefix}",
-            )
 
 
 def _zone_ids_differ(environment: Environment) -> Iterator[Diagnostic]:

@@ -3,13 +3,13 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Final
 
 from environments.model import Environment
 from environments.paging import Paging
 from fleet import naming
 from fleet.diagnostics import Diagnostic, refuse, warn
+from fleet.nearest import did_you_mean
 from fleet.paging import Kind, content
 
 # Lambda's limit for a function's variables is 4 KB, and the pager is told other things too.
@@ -45,8 +45,7 @@ def _routes_end_somewhere(paging: Paging) -> Iterator[Diagnostic]:
     for index, route in enumerate(paging.routes):
         for name in route.to:
             if name not in known:
-                close = get_close_matches(name, known, n=1)
-                fix = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+                fix = did_you_mean(name, known)
                 where = f"paging.routes[{index}].to"
                 yield refuse("unknown-destination", where, name, f"there is no destination {name!r}", fix)
 

@@ -13,12 +13,14 @@ from environments.fleet_specs import fleet_spec
 from environments.fleets import InferenceFleet, TrainingFleet
 from environments.hosted_rules import belongs_to_sagemaker, diagnose_hosted
 from environments.maintenance_rules import diagnose_maintenance
+from environments.meant import as_meant
 from environments.model import Environment
 from environments.network_rules import diagnose_network
 from environments.paging_rules import diagnose_paging
 from fleet.capacity import diagnose_fleet, quotas_needed
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import FleetSpec, MarketKind
+from fleet.nearest import with_known
 
 MANY_FLEETS: Final = 20
 BLOCK_INSTANCES_OF_AN_ORGANIZATION: Final = 256
@@ -29,6 +31,13 @@ BYTES_OF_AN_ENGINE: Final = 480
 
 def diagnose_environment(environment: Environment, *, now: datetime | None = None) -> Iterator[Diagnostic]:
     """Everything that is wrong with a well-formed environment, and notes; ``now``: see ``diagnose_fleet``."""
+    meant, misplaced = as_meant(environment)
+    yield from misplaced
+    if meant is not None:
+        yield from _diagnose(meant, now)
+
+
+def _diagnose(environment: Environment, now: datetime | None) -> Iterator[Diagnostic]:
     yield from owner_is_a_tag(environment.owner)
     yield from _names_differ(environment)
     yield from _hosted_names_differ(environment)
@@ -91,7 +100,7 @@ def _unknown_zone(environment: Environment, zone: str, place: str) -> Diagnostic
         f"{place}.availability_zone",
         zone,
         f"{zone} is not one of network.availability_zones",
-        f"use one of {', '.join(environment.network.availability_zones)}, or add it there with its zone id",
+        f"{with_known(zone, environment.network.availability_zones)}; or add it there with its zone id",
     )
 
 

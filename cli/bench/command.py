@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 import typer
-from rich.table import Table
 
 from cli.answers import CONSOLE, refuse
 from cli.bench import plot as plotting
@@ -16,6 +15,9 @@ from cli.bench.load import APIS, Load, LoadError, run
 from cli.bench.plot import PlotError
 from cli.bench.result import Served
 from cli.figures import dollars, priced
+from cli.named import known_region
+from cli.progress import waiting
+from cli.tables import Table, print_table
 from fleet.fleet_spec import MarketKind
 from fleet.instances import UnknownInstanceTypeError, instance_type
 from fleet.prices import price_for
@@ -48,7 +50,7 @@ def endpoint(  # noqa: PLR0913, PLR0917 (one for each option)
     served_by: Annotated[str | None, typer.Option("--type", help="Instance type that serves, for the cost.")] = None,
     instances: Annotated[int, typer.Option(min=1, max=2000, help="How many of it serve.")] = 1,
     market: Annotated[MarketKind, typer.Option(help="How they are bought.")] = MarketKind.ON_DEMAND,
-    region: Annotated[str, typer.Option(help="Of the catalogue price.")] = "us-east-2",
+    region: Annotated[str, typer.Option(callback=known_region, help="Of the catalogue price.")] = "us-east-2",
     plot: Annotated[Path | None, typer.Option(help="HTML file to draw the run into.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, which `fleet plan compare` reads.")] = False,
 ) -> None:
@@ -60,7 +62,8 @@ def endpoint(  # noqa: PLR0913, PLR0917 (one for each option)
     load = Load(_address(url), api, lengths, max_tokens, concurrency, rate, warm_up, duration, timeout, model)
     at = datetime.now(UTC).isoformat(timespec="seconds")
     try:
-        made = run(load)
+        with waiting(f"measuring {load.url} for {warm_up + duration:g} s"):
+            made = run(load)
         found = measure(made.samples, made.begin, made.end)
         if plot is not None:
             title = f"{load.url}: {_loop(load)}, {at}"
@@ -71,7 +74,7 @@ def endpoint(  # noqa: PLR0913, PLR0917 (one for each option)
         told = msgspec.json.encode(result.content(load, found, served, at))
         typer.echo(msgspec.json.format(told).decode())
         return
-    CONSOLE.print(_table(load, found, served))
+    print_table(_table(load, found, served))
     if plot is not None:
         CONSOLE.print(f"plot: {plot}")
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
-from cli.answers import CONSOLE, say
+from cli.answers import say
 from cli.budget import desk
 from cli.named import Name, answering
+from cli.tables import Table, print_table
 from fleet.prices.wording import amount
 
 app = typer.Typer(help="Budgets: status, approve a stop, resume.", no_args_is_help=True)
@@ -46,7 +46,7 @@ def _show(content: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(content, indent=2))
         return
-    CONSOLE.print(_table(content["budgets"]))
+    print_table(_table(content["budgets"]))
     for row in content["budgets"]:
         for lack in _lacks(row):
             say(f"{row['owner'] or 'all owners'}: {lack}")

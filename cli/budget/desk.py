@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from cli.account import AwsError
+from cli.account import AwsError, explained
 from cli.block_engine import signed_url
 from cli.functions import FunctionFailedError, call
 from environments.model import Environment
@@ -28,7 +28,7 @@ def ask(environment: Environment, action: str, *, signed: bool = False) -> dict[
             payload["signed_url"] = signed_url(environment.region, binding(environment.name, action, BUDGET))
         content = call(environment, name, payload, _SECONDS)
     except (BotoCoreError, ClientError) as error:
-        raise AwsError(f"the decision cannot be signed: {error}") from error
+        raise explained(error, "sts:GetCallerIdentity", environment.region) from error
     except FunctionFailedError as error:
         raise AwsError(f"{name} failed: {error}") from error
     if "refused" in content:

@@ -9,6 +9,7 @@ import typer
 from cli.answers import refuse
 from cli.cache import compiled
 from cli.jobs import job_file
+from cli.named import fleet_among
 from environments.fleet_specs import fleet_spec
 from environments.fleets import TrainingFleet
 from environments.model import Environment
@@ -79,9 +80,7 @@ class Named:
 def training_fleet(environment: Environment, name: str) -> TrainingFleet:
     """The fleet called ``name``; another name ends the command with one line."""
     found = {fleet.name: fleet for fleet in environment.training_fleets}
-    if name not in found:
-        refuse(f"environment {environment.name} has no training fleet {name}: use one of {', '.join(found)}")
-    return found[name]
+    return fleet_among(name, found, f"training fleet of {environment.name}")
 
 
 def compiling_fleet(environment: Environment, name: str) -> TrainingFleet:

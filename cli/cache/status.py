@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from rich.table import Table
-
 from cli.account import Account
-from cli.answers import CONSOLE, print_json, say
+from cli.answers import print_json, say
 from cli.cache import leases, runs, shelf
 from cli.cache.leases import Lease
 from cli.cache.options import AsJson, Fleet, training_fleet
@@ -17,6 +15,7 @@ from cli.cache.place import place_of
 from cli.cache.runs import Run
 from cli.cache.shelf import Shelved
 from cli.named import Name, answering
+from cli.tables import Table, print_table
 from fleet.compile_cache.lease import Standing
 from fleet.compile_cache.readiness import describe, lengths
 
@@ -27,7 +26,7 @@ _LEASES_SHOWN: Final = 20
 def status(environment: Name, fleet: Fleet = None, json_: AsJson = False) -> None:
     """Show what is compiled, what is being compiled, what failed. --fleet: only that fleet's precompilations."""
     moment = datetime.now(UTC)
-    with answering(environment) as of:
+    with answering(environment, "reading the compile cache") as of:
         if fleet is not None:
             training_fleet(of, fleet)
         account = Account(of.region)
@@ -111,7 +110,7 @@ def _print_artifacts(artifacts: Sequence[Shelved], now: datetime) -> None:
         compilers = ", ".join(name.rpartition("cc-")[2].partition("+")[0] for name in each.compilers)
         size = f"{each.size / 1e9:.2f}"
         table.add_row(state, *told, compilers, str(each.graphs), size, _age(each.written, now), each.digest)
-    CONSOLE.print(table)
+    print_table(table)
     for each in artifacts:
         if each.problem:
             say(each.problem)
@@ -126,7 +125,7 @@ def _print_leases(held: Sequence[Lease], trouble: Sequence[Lease], now: datetime
     for each in trouble[:_LEASES_SHOWN]:
         since = _age(datetime.fromtimestamp(each.row.changed, UTC), now)
         table.add_row(str(each.graph), each.standing, since, str(each.row.failures), each.row.reason)
-    CONSOLE.print(table)
+    print_table(table)
     if len(trouble) > _LEASES_SHOWN:
         say(f"and {len(trouble) - _LEASES_SHOWN} more: --json shows all")
 
@@ -143,7 +142,7 @@ def _print_runs(running: list[Run] | None, failed: list[Run] | None, now: dateti
         of = run.request
         what = describe(of.artifact) if of else run.asked
         table.add_row(run.name, run.status.lower(), run.fleet or "-", what, f"{_age(run.started, now)} ago", run.cause)
-    CONSOLE.print(table)
+    print_table(table)
 
 
 def _age(moment: datetime, now: datetime) -> str:

@@ -1,5 +1,7 @@
 """`fleet cache warm`: compile a model's graphs on one node before they are needed, and follow it to its end."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
@@ -12,6 +14,7 @@ from cli.cache.place import place_of
 from cli.figures import today
 from cli.named import Name, answering
 from cli.prices.reading import newest
+from cli.progress import Line, waiting
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment
 from fleet.compile_cache import request as requests
@@ -60,12 +63,18 @@ def warm(  # noqa: PLR0913, PLR0917 - one for each option
         if no_wait:
             _answer(wanted, runs.look(account, arn), "", as_json_=json_)
             return
-        run = runs.follow(account, arn, lambda step: tell(_WORDS.get(step, step)), _POLL_SECONDS)
+        with waiting("compiling") as line:
+            run = runs.follow(account, arn, partial(_tell_aside, line, tell), _POLL_SECONDS)
         # What the execution says of itself is not what jobs and rollouts look at.
         why = (
             run.cause or run.status if run.status != runs.SUCCEEDED else compiled.why_not(account, of, wanted.artifact)
         )
     _answer(wanted, run, why, as_json_=json_)
+
+
+def _tell_aside(line: Line, tell: Callable[[str], None], step: str) -> None:
+    with line.aside():
+        tell(_WORDS.get(step, step))
 
 
 def _request(wanted: Wanted) -> PrecompileRequest:

@@ -9,15 +9,10 @@ from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
-    CredentialRetrievalError,
-    NoCredentialsError,
-    PartialCredentialsError,
-    ProfileNotFound,
-    SSOError,
-    TokenRetrievalError,
 )
 from botocore.parsers import ResponseParserError
 
+from cli.account import NO_CREDENTIALS, WITHOUT_CREDENTIALS
 from fleet.diagnostics import Diagnostic
 from fleet.preflight import account as findings
 
@@ -28,12 +23,7 @@ _CONFIG: Final = Config(
     retries={"mode": "standard", "total_max_attempts": 2},
     max_pool_connections=20,
 )
-NO_CREDENTIALS: Final = "no credentials"
 NO_ANSWER: Final = "no answer"
-_WITHOUT_CREDENTIALS: Final = (
-    CredentialRetrievalError, NoCredentialsError, PartialCredentialsError, ProfileNotFound, SSOError,
-    TokenRetrievalError,
-)  # fmt: skip
 _DENIED: Final = frozenset({
     "AccessDenied", "AccessDeniedException", "AuthorizationError", "NotAuthorized", "UnauthorizedException",
     "UnauthorizedOperation",
@@ -113,7 +103,7 @@ class Account:
             else:
                 finding = findings.not_understood(action, f"{code}: {message}")
             return UnansweredError(finding, code, message)
-        if isinstance(error, _WITHOUT_CREDENTIALS):
+        if isinstance(error, WITHOUT_CREDENTIALS):
             return UnansweredError(findings.no_credentials(str(error)), NO_CREDENTIALS, str(error))
         return UnansweredError(findings.not_answered(action, str(error)), NO_ANSWER, str(error))
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +10,8 @@ from cli.answers import print_json, say
 from cli.doctor.account import Account
 from cli.doctor.checks import OF_ENVIRONMENT, OF_FLEET
 from cli.doctor.examination import examine, identity, in_order
-from cli.named import Name
+from cli.named import Name, file_of
+from cli.progress import waiting
 from environments import loader
 from fleet.diagnostics import Diagnostic, Severity
 
@@ -28,14 +28,15 @@ def doctor(
     Exit code 1 when there is an error. Before the first deployment, what is not there yet is no error.
     """
     now = on.replace(tzinfo=UTC) if on else datetime.now(UTC)
-    file = _file(environment)
+    file = file_of(environment)
     found = loader.diagnose(file, now=now)
     checked: list[str] = ["the file"]
     if not any(diagnostic.is_error for diagnostic in found):
         named = loader.load_file(file)
         account = Account(named.region)
-        strangers = identity(named, account)
-        found = in_order([*found, *(strangers or examine(named, account, now))])
+        with waiting(f"asking account {named.account} in {named.region}"):
+            strangers = identity(named, account)
+            found = in_order([*found, *(strangers or examine(named, account, now))])
         checked += ["credentials"] if strangers else ["credentials", *OF_ENVIRONMENT, *OF_FLEET]
     if as_json:
         print_json(found)
@@ -43,11 +44,6 @@ def doctor(
         _print(file.stem, found, checked)
     if any(diagnostic.is_error for diagnostic in found):
         raise typer.Exit(1)
-
-
-def _file(environment: str) -> Path:
-    path = Path(environment)
-    return path if path.suffix == ".yaml" else loader.FOLDER / f"{environment}.yaml"
 
 
 def _print(name: str, found: list[Diagnostic], checked: list[str]) -> None:

@@ -6,7 +6,8 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from cli.doctor.account import NO_ANSWER, NO_CREDENTIALS, Account, UnansweredError
+from cli.account import NO_CREDENTIALS, NOT_TAKEN
+from cli.doctor.account import NO_ANSWER, Account, UnansweredError
 from cli.doctor.checks import OF_ENVIRONMENT, OF_FLEET
 from cli.doctor.visit import Visit
 from environments.model import Environment
@@ -16,11 +17,6 @@ from fleet.preflight.account import diagnose_identity, no_answer, no_credentials
 # The most calls under way at once: EC2 throttles Describe calls of an account and region.
 _THREADS: Final = 12
 _ORDER: Final = tuple(Severity)
-# What STS answers to credentials that it does not take.
-_NOT_TAKEN: Final = frozenset({
-    NO_CREDENTIALS, "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "RequestExpired",
-    "SignatureDoesNotMatch", "UnrecognizedClientException",
-})  # fmt: skip
 
 
 def examine(environment: Environment, account: Account, now: datetime) -> list[Diagnostic]:
@@ -43,7 +39,7 @@ def identity(environment: Environment, account: Account) -> list[Diagnostic]:
     try:
         seen = account.ask("sts", "get_caller_identity")
     except UnansweredError as error:
-        if error.code in _NOT_TAKEN:
+        if error.code == NO_CREDENTIALS or error.code in NOT_TAKEN:
             return [no_credentials(error.message)]
         if error.code == NO_ANSWER:
             return [no_answer("region", environment.region, error.message)]

@@ -12,7 +12,6 @@ from cli.jobs import job_file, pools
 from cli.jobs.job_file import JobFile
 from cli.jobs.looking import block_of, image_exists, place_of, planned_block
 from cli.jobs.model import pace_of, shape_of, training_of
-from cli.named import environment_of
 from cli.prices.reading import newest
 from environments import loader
 from environments.fleet_specs import fleet_spec
@@ -27,6 +26,7 @@ from fleet.jobs import Job, JobPlan, JobRule, Standing, compile_job, diagnose_jo
 from fleet.jobs.memory import job_fit, memory_rule
 from fleet.jobs.rules.case import JobCase
 from fleet.jobs.submission import Place
+from fleet.nearest import with_known
 from fleet.pool.observed import Place as PoolPlace
 from fleet.sizing.fit import Fit
 from fleet.sizing.shape import ModelShape
@@ -69,14 +69,14 @@ def prepare(path: Path, env: str | None, now: datetime, *, offline: bool) -> Pre
     if not named:
         return Prepared((refuse("no-environment", "environment", "", "missing", _COMMAND_LINE),))
     try:
-        environment = environment_of(named)
+        environment = loader.load(named)
     except loader.EnvironmentFileError as error:
         return Prepared(tuple(each.under("environment") for each in error.diagnostics))
     found = {fleet.name: fleet for fleet in environment.fleets}
     if written.fleet not in found:
-        known = ", ".join(fleet.name for fleet in environment.training_fleets)
+        known = [fleet.name for fleet in environment.training_fleets]
         text = f"environment {environment.name} has no fleet {written.fleet}"
-        return Prepared((refuse("fleet-not-found", "fleet", written.fleet, text, f"use one of {known}"),))
+        return Prepared((refuse("fleet-not-found", "fleet", written.fleet, text, with_known(written.fleet, known)),))
     return _Judge(path, written, environment, now).judge(offline=offline)
 
 

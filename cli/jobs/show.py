@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cli.account import Account
-from cli.answers import CONSOLE, print_json, say
+from cli.answers import print_json, say
 from cli.figures import dollars, priced, today
 from cli.jobs.answers import Wanted
 from cli.jobs.finding import every, find, nodes_of
@@ -16,6 +15,7 @@ from cli.jobs.found import Found
 from cli.jobs.pace import pace_of
 from cli.named import Name, answering
 from cli.prices.reading import newest
+from cli.tables import Table, print_table
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment
 from fleet.instances import Price
@@ -32,7 +32,7 @@ def list_(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the jobs that wait and run, fleet by fleet."""
-    with answering(environment) as named:
+    with answering(environment, "reading the jobs") as named:
         found = list(every(Account(named.region), named, ended=ended))
     if json_:
         print_json([_summary(each) for each in found])
@@ -42,7 +42,7 @@ def list_(
         since = each.stopped or each.started or each.created
         when = f"{since:%Y-%m-%d %H:%M}" if since else "-"
         table.add_row(each.name, each.fleet.name, each.job.owner, str(each.job.nodes), each.status, when, each.reason)
-    CONSOLE.print(table)
+    print_table(table)
 
 
 def show(
@@ -50,7 +50,7 @@ def show(
 ) -> None:
     """Show one job: its nodes, its pace, its dollars so far and to come."""
     now = datetime.now(UTC)
-    with answering(environment) as named:
+    with answering(environment, "reading the job") as named:
         account = Account(named.region)
         found = find(account, named, job)
         nodes = nodes_of(account, found)
@@ -118,7 +118,7 @@ def _print(  # noqa: PLR0913, PLR0917 - all that is told
         said = each.reason or (each.attempts[-1].reason if each.attempts else "")
         minutes = str(each.minutes(found.stopped or now))
         table.add_row(str(each.index), each.status, str(len(each.attempts)), minutes, _known(code), said)
-    CONSOLE.print(table)
+    print_table(table)
     wanted = f" of {found.job.tokens_wanted:.4g}" if found.job.tokens_wanted else ""
     done = "tokens: none reported" if pace.tokens_done is None else f"tokens: {pace.tokens_done:.4g}{wanted}"
     say(f"{done}; {_known(pace.tokens_per_second, ',.0f')} tokens/s")

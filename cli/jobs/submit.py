@@ -16,6 +16,7 @@ from cli.jobs import plan_text, pools, sending
 from cli.jobs.answers import say_findings
 from cli.jobs.request import Prepared, prepare
 from cli.jobs.waiting import until_compiled
+from cli.named import NAME_HELP
 from fleet.diagnostics import refuse as refusal
 from fleet.jobs.submission import submitted_name
 from fleet.pool.order import order
@@ -25,7 +26,7 @@ _POLL_SECONDS: Final = 30.0
 
 def submit(
     file: Annotated[Path, typer.Argument(help="A job file, such as examples/pretraining/job.yaml.")],
-    env: Annotated[str | None, typer.Option(help="The environment, or its file. Default: the job file's.")] = None,
+    env: Annotated[str | None, typer.Option(help=f"{NAME_HELP} Default: the job file's.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask back.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON; needs --yes or --dry-run.")] = False,
     dry_run: Annotated[

@@ -7,9 +7,10 @@ from typing import Annotated, Final
 import typer
 
 from cli.account import Account
-from cli.answers import CONSOLE, complain, refuse
+from cli.answers import complain, refuse
 from cli.ledger import books, tables
 from cli.named import Name, answering
+from cli.tables import print_table
 from fleet.ledger import By, totals
 from fleet.ledger.totals import total
 
@@ -31,19 +32,19 @@ def ledger(
     begin = _day("--from", first, end.replace(day=1))
     if not 0 <= (end - begin).days < _LONGEST_DAYS:
         refuse(f"--from {begin} to --to {end}: from 1 to {_LONGEST_DAYS} days can be shown")
-    with answering(environment) as named:
+    with answering(environment, f"reading the ledger from {begin} to {end}") as named:
         found = books.read(Account(named.region), named.name, begin, end)
     if as_json:
         typer.echo(json.dumps(_document(named.name, begin, end, by, found), indent=2))
         return
     if not found.lines:
         refuse(f"{named.name} has no ledger from {begin} to {end}: it is rolled up at five past every hour")
-    CONSOLE.print(tables.dollars(found.lines, by))
+    print_table(tables.dollars(found.lines, by))
     work = tables.work(found.lines, by)
     if work is not None:
-        CONSOLE.print(work)
+        print_table(work)
     if found.reconciled:
-        CONSOLE.print(tables.bill(found.reconciled))
+        print_table(tables.bill(found.reconciled))
     if found.missing:
         complain(f"{len(found.missing)} days of these have no ledger, the first of them {found.missing[0]}")
 

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
-from rich.table import Table
-
+from cli.tables import Table
 from fleet.ledger import UNITS, By, Category, Total, cents, totals, usd
 from fleet.ledger.lines import Line
 from fleet.ledger.totals import total

@@ -5,12 +5,13 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import typer
-from rich.table import Table
 
 from cli.account import Account
-from cli.answers import CONSOLE, print_json, refuse
+from cli.answers import print_json, refuse
 from cli.named import Name, answering
 from cli.page.sent import SentPage, results_of, send
+from cli.progress import waiting
+from cli.tables import Table, print_table
 from fleet.alarm_evaluation import State
 
 app = typer.Typer(help="Whether pages arrive.", no_args_is_help=True)
@@ -43,7 +44,7 @@ def try_out(
     if json_:
         print_json({"severity": severity, "trigger": raised, "resolve": resolved})
     elif raised is not None:
-        CONSOLE.print(_table(raised, resolved))
+        print_table(_table(raised, resolved))
     if raised is None or (resolved is None and raised):
         what = "test page" if raised is None else "resolve of the test page"
         refuse(f"the pager said nothing of the {what} within {seconds:g} s: read its log and its waiting queue")
@@ -56,8 +57,9 @@ def try_out(
 def _answer(account: Account, page: SentPage, seconds: float) -> dict[str, str] | None:
     """By destination "" or what went wrong; None when nothing was heard in time."""
     end = time.monotonic() + seconds
-    while (results := results_of(account, page)) is None and time.monotonic() < end:
-        time.sleep(1)
+    with waiting("waiting for what the destinations say"):
+        while (results := results_of(account, page)) is None and time.monotonic() < end:
+            time.sleep(1)
     return results
 
 

@@ -4,10 +4,10 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from cli.answers import CONSOLE, print_json, refuse, say
+from cli.answers import print_json, refuse, say
 from cli.figures import dollars, today
+from cli.tables import Table, print_table
 from fleet.planning.breakeven import COST_FACTORS, SAVING_FACTORS, Breakeven, Migration
 from fleet.planning.breakeven import breakeven as work_out
 from fleet.planning.money import PlanError
@@ -49,5 +49,5 @@ def _show(asked: Migration, answer: Breakeven, run: str) -> None:
     for cost in COST_FACTORS:
         row = [each for each in answer.sensitivity if each.cost_factor == cost]
         table.add_row(f"${dollars(asked.usd * cost)}", *(f"{each.months:.1f} / {each.runs}" for each in row))
-    CONSOLE.print(table)
+    print_table(table)
     say(f"All dollars: as given, {today()}.")

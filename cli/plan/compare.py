@@ -5,12 +5,13 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from cli.answers import CONSOLE, print_json, refuse
+from cli.answers import print_json, refuse
 from cli.figures import dollars
+from cli.named import known_region
 from cli.plan.option_text import read_options
 from cli.prices.reading import PRICES_HELP, of_environment
+from cli.tables import Table, print_table
 from fleet.planning.compare import Comparison, Outcome, Target
 from fleet.planning.compare import compare as work_out
 from fleet.planning.document_prices import DOCUMENTS, document_prices
@@ -30,7 +31,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
     rate: Annotated[float | None, typer.Option(help="Units a second that a fleet has to deliver.")] = None,
     unit: Annotated[str, typer.Option(help="What throughput counts.")] = "tokens",
     month_hours: Annotated[float, typer.Option(help="Hours of a month: 730, or 720 for 30 days.")] = 730,
-    region: Annotated[str, typer.Option(help="Of catalogue prices.")] = "us-east-2",
+    region: Annotated[str, typer.Option(callback=known_region, help="Of catalogue prices.")] = "us-east-2",
     document: Annotated[
         str | None, typer.Option(help=f"Prices of a source document beside today's: {', '.join(DOCUMENTS)}.")
     ] = None,
@@ -52,9 +53,9 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
 
 
 def _show(answer: Comparison, target: Target, unit: str) -> None:
-    CONSOLE.print(_table("At the prices given", answer.given, target, unit))
+    print_table(_table("At the prices given", answer.given, target, unit))
     if answer.today:
-        CONSOLE.print(_table("At the prices of the catalogue", answer.today, target, unit))
+        print_table(_table("At the prices of the catalogue", answer.today, target, unit))
 
 
 def _table(title: str, outcomes: Sequence[Outcome], target: Target, unit: str) -> Table:

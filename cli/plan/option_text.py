@@ -7,10 +7,12 @@ from cli.bench.result import option_fields
 from cli.figures import today
 from fleet.fleet_spec import MarketKind
 from fleet.instances import Price, UnknownInstanceTypeError, instance_type
+from fleet.nearest import did_you_mean, with_known
 from fleet.planning.compare import Option, Phase, Rate
 from fleet.planning.document_prices import DocumentPrices
 from fleet.planning.money import PlanError
 from fleet.prices import price_for
+from fleet.regions import REGIONS
 
 _NUMBERS: Final = frozenset({"instances", "throughput", "hours", "days", "price", "usd"})
 _WORDS: Final = frozenset({"name", "type", "source", "region", "market", "bench"})
@@ -63,7 +65,7 @@ def _fields(text: str) -> dict[str, str]:
         if not separator or not value:
             raise PlanError(f"{text}: {item!r} is not key=value")
         if key not in _NUMBERS | _WORDS:
-            raise PlanError(f"{text}: {key} is not known; keys are {', '.join(sorted(_NUMBERS | _WORDS))}")
+            raise PlanError(f"{text}: {key} is not known; {did_you_mean(key, sorted(_NUMBERS | _WORDS))}")
         if key in fields:
             raise PlanError(f"{text}: {key} is there twice")
         fields[key] = value
@@ -90,6 +92,8 @@ def _rates(fields: dict[str, str], by_hand: float | None, region: str, refreshed
         return rates
     instance = instance_type(fields["type"])
     place = fields.get("region", region)
+    if place not in REGIONS:
+        raise PlanError(f"unknown region {place}; {did_you_mean(place, sorted(REGIONS))}")
     prices = (price_for(instance, place, market, refreshed.get(instance.name, ())) for market in _markets(fields))
     newest = next((price for price in prices if price is not None), None)
     if newest is not None:
@@ -111,7 +115,7 @@ def _markets(fields: dict[str, str]) -> tuple[MarketKind, ...]:
     try:
         return (MarketKind(fields["market"]),)
     except ValueError:
-        raise PlanError(f"market is {fields['market']}; it must be {', '.join(MarketKind)}") from None
+        raise PlanError(f"market is {fields['market']}; {with_known(fields['market'], MarketKind)}") from None
 
 
 def _number(key: str, value: str) -> float:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cli.answers import refuse
+from cli.named import known_region
 from cli.plan import size_answer
 from cli.plan.model import ShapeOptions, model_of
 from cli.prices.reading import PRICES_HELP, of_environment
@@ -62,7 +63,7 @@ def size(  # noqa: PLR0913, PLR0917 (one for each option)
     instance: Annotated[list[str] | None, typer.Option(help="Only this type; may be repeated.")] = None,
     lnc: Annotated[int | None, typer.Option(min=1, max=2, help="Cores grouped into one. Default: the chip's.")] = None,
     headroom: Annotated[float, typer.Option(help="Share of HBM kept free for what is not counted.")] = DEFAULT_HEADROOM,
-    region: Annotated[str, typer.Option(help="Of the prices.")] = DEFAULT_REGION,
+    region: Annotated[str, typer.Option(callback=known_region, help="Of catalogue prices.")] = DEFAULT_REGION,
     market: Annotated[MarketKind | None, typer.Option(help="Default: on-demand, else Capacity Block.")] = None,
     prices: Annotated[str | None, typer.Option(help=PRICES_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

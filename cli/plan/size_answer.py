@@ -5,10 +5,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 import typer
-from rich.table import Column, Table
 
-from cli.answers import CONSOLE, say
+from cli.answers import say
 from cli.figures import dollars, priced, today
+from cli.tables import Column, Table, print_table
 from fleet.prices.age import staleness
 from fleet.sizing.fit import Fit
 from fleet.sizing.plan import Candidate, SizePlan, Wish
@@ -32,8 +32,8 @@ def show(wish: Wish, plan: SizePlan, *, as_json: bool) -> None:
         f"{workload.context} tokens; {wish.region}"
     )
     if plan.candidates:
-        CONSOLE.print(_candidates(plan))
-        CONSOLE.print(_parts(plan.candidates[0].fit))
+        print_table(_candidates(plan))
+        print_table(_parts(plan.candidates[0].fit))
     for note in plan.notes:
         say(f"note: {note}")
     for refusal in plan.refusals:

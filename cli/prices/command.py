@@ -6,12 +6,12 @@ from datetime import UTC, date, datetime
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from cli.account import Account, AwsError
-from cli.answers import CONSOLE, print_json, refuse, say
+from cli.answers import print_json, refuse, say
 from cli.named import Name, answering
 from cli.prices import asking_now, table
+from cli.tables import Table, print_table
 from environments.model import Environment
 from fleet.prices.age import staleness
 from fleet.prices.record import PriceRecord, PriceRecordError, accept
@@ -25,7 +25,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def show(environment: Name, as_json: AsJson = False) -> None:
     """List every price that is kept, its kind, its date, its source, and why it is not newer."""
     today = datetime.now(UTC).date()
-    with answering(environment) as named:
+    with answering(environment, "reading the prices") as named:
         kept = _kept(named)
     if as_json:
         content = [{"key": each.key, **asdict(each), "stale": staleness(each.price, today)} for each in kept]
@@ -33,7 +33,7 @@ def show(environment: Name, as_json: AsJson = False) -> None:
         return
     if not kept:
         refuse(f"no price was refreshed yet: fleet prices refresh {named.name}")
-    CONSOLE.print(_table(kept, today))
+    print_table(_table(kept, today))
 
 
 @app.command()

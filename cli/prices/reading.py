@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from cli.account import Account, AwsError
+from cli.account import Account, AwsError, has_no_credentials
 from cli.answers import complain, refuse
-from cli.named import environment_of
 from cli.prices import table
 from environments import loader
 from fleet.fleet_spec import FleetSpec
@@ -20,6 +19,8 @@ def newest(account: Account, environment: str, spec: FleetSpec) -> FleetSpec:
     try:
         return table.newest(account, environment, spec)
     except (AwsError, PriceRecordError) as error:
+        if isinstance(error, AwsError) and has_no_credentials(error):
+            raise
         complain(f"the refreshed price was not read, the embedded one counts: {error}")
         return spec
 
@@ -29,7 +30,7 @@ def of_environment(name: str | None) -> Mapping[str, tuple[Price, ...]]:
     if name is None:
         return {}
     try:
-        environment = environment_of(name)
+        environment = loader.load(name)
         kept = table.records(Account(environment.region), environment)
     except (AwsError, PriceRecordError, loader.EnvironmentFileError) as error:
         refuse(error)

@@ -1,6 +1,6 @@
 """`fleet replay SCENARIO…`: which alarms would have paged, when, and how often they are right."""
 
-import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +8,11 @@ import msgspec
 import typer
 
 from cli.answers import COLORED, refuse
-from cli.replay import report
+from cli.progress import waiting
+from cli.replay import many, report
+from fleet.nearest import did_you_mean
 from local.replay.recording import as_scenario
-from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay, replay
+from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay
 from local.replay.scenario import CORPUS, Scenario, load
 from local.replay.score import score
 from local.scenario_file import ScenarioFileError
@@ -20,19 +22,18 @@ def replay_scenarios(
     scenarios: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Scenarios (YAML), folders of them, or recorded neuron-monitor lines. Default: the corpus."
+            help="Scenarios (YAML, or names in the corpus), folders of them, or recorded neuron-monitor lines. "
+            "Default: the corpus."
         ),
     ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Hold rival alarm sets against ours.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Replay scenarios through the agent's pipeline and the alarms; exit 1 when a page is missed or false."""
-    # Scenarios print garbage on purpose, and the agent says so in the log of a node that is not there.
-    logging.getLogger("agents").setLevel(logging.ERROR)
-    sets = SETS if compare else {OURS: SETS[OURS]}
+    sets = tuple(SETS) if compare else (OURS,)
     try:
         read = [_read(path) for path in _files(scenarios or [CORPUS])]
-        replays = [_replayed(scenario, folder, sets, quiet=as_json) for scenario, folder in read]
+        replays = _replayed(read, sets, quiet=as_json)
     except ScenarioFileError as error:
         refuse(error)
     scores = {name: score(replays, name) for name in sets}
@@ -48,7 +49,21 @@ def replay_scenarios(
 
 
 def _files(paths: list[Path]) -> list[Path]:
-    return [file for path in paths for file in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
+    found = [file for path in paths for file in (sorted(path.glob("*.yaml")) if path.is_dir() else [_known(path)])]
+    if not found:
+        refuse(f"{', '.join(map(str, paths))}: no scenario in it; they end in .yaml")
+    return found
+
+
+def _known(path: Path) -> Path:
+    """A file, or the scenario of the corpus that is called so."""
+    if path.exists() or path.parent != Path() or path.suffix:
+        return path
+    known = {file.stem: file for file in sorted(CORPUS.glob("*.yaml"))}
+    if path.name not in known:
+        fix = did_you_mean(path.name, known, f"see {CORPUS}, or pass a file")
+        refuse(f"there is no scenario {path.name!r}; {fix}")
+    return known[path.name]
 
 
 def _read(path: Path) -> tuple[Scenario, Path]:
@@ -57,8 +72,13 @@ def _read(path: Path) -> tuple[Scenario, Path]:
     return as_scenario(path, PERIOD_SECONDS), path.parent
 
 
-def _replayed(scenario: Scenario, folder: Path, sets: report.Sets, *, quiet: bool) -> Replay:
-    found = replay(scenario, sets, folder)
-    if not quiet:
-        report.show_scenario(COLORED, found)
+def _replayed(read: Sequence[tuple[Scenario, Path]], sets: tuple[str, ...], *, quiet: bool) -> list[Replay]:
+    found: list[Replay] = []
+    with many.replaying(read, sets) as replays, waiting("replaying") as line:
+        for each in replays:
+            found.append(each)
+            line.update(f"scenario {len(found)} of {len(read)}")
+            if not quiet:
+                with line.aside():
+                    report.show_scenario(COLORED, each)
     return found

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
+from cli.tables import Table, print_table
 from fleet.alarms import Severity
 from local.replay.run import OURS, AlarmSet, Replay
 from local.replay.scenario import Incident
@@ -49,12 +49,12 @@ def show_scores(console: Console, replays: Sequence[Replay], scores: Scores) -> 
         _row(by_alarm, alarm, ours.of_alarm(alarm))
     _row(by_alarm, "all tickets", ours.of(Severity.TICKET))
     _row(by_alarm, "all pages", ours.of(Severity.PAGE))
-    console.print(by_alarm)
+    print_table(by_alarm, console)
     sets = Table("pages of", "incidents", "recall", "sent", "precision", "median minutes", "idle", "hardware")
     for name, result in scores.items():
         pages = result.of(Severity.PAGE)
         _row(sets, name, pages, _minutes(pages.minutes("idle")), _minutes(pages.minutes("hardware")))
-    console.print(sets)
+    print_table(sets, console)
     hours = sum(replay.scenario.node_hours for replay in replays)
     console.print(f"{len(replays)} scenarios, {hours:,.0f} node-hours")
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from cli.answers import print_json, refuse, say
-from cli.named import Name
+from cli.named import Name, fleet_among
 from cli.rollout import engine
 from environments import loader
 from environments.model import Environment
@@ -78,9 +78,8 @@ def _change(environment: str, fleet: str, action: str, as_json: bool) -> None:
 def _answering(environment: str, fleet: str) -> Iterator[Environment]:
     try:
         named = loader.load(environment)
-        known = [each.name for each in (*named.inference_fleets, *named.hosted_fleets)]
-        if fleet not in known:
-            refuse(f"{fleet} is no inference fleet of {environment}; those are: {', '.join(known) or 'none'}")
+        serving = {each.name: each for each in (*named.inference_fleets, *named.hosted_fleets)}
+        fleet_among(fleet, serving, f"inference fleet of {named.name}")
         yield named
     except (engine.EngineError, loader.EnvironmentFileError) as error:
         refuse(error)

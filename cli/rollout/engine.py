@@ -7,6 +7,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from cli.account import AwsError, explained
+from cli.progress import waiting
 from environments.model import Environment
 from fleet import naming
 
@@ -14,7 +16,7 @@ from fleet import naming
 _COMMAND: Final = Config(connect_timeout=5, read_timeout=100, retries={"mode": "standard", "total_max_attempts": 2})
 
 
-class EngineError(Exception):
+class EngineError(AwsError):
     """AWS or the function did not do it; one line for the person who asked."""
 
 
@@ -28,7 +30,8 @@ def ask(environment: Environment, action: str, fleet: str, **more: str) -> dict[
     name = naming.rollout_function(environment.name)
     try:
         client: Any = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
-        answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
+        with waiting(f"waiting for {name}"):
+            answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
         content: dict[str, Any] = json.loads(answer["Payload"].read())
     except (BotoCoreError, ClientError, ValueError) as error:
         raise EngineError(_reason(environment, error)) from error
@@ -52,4 +55,4 @@ def caller(environment: Environment) -> str:
 def _reason(environment: Environment, error: Exception) -> str:
     if isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") == "ResourceNotFoundException":
         return f"environment {environment.name} has no rollout function: deploy it, with an inference fleet in its file"
-    return f"AWS: {error}"
+    return str(explained(error, f"lambda:Invoke of {naming.rollout_function(environment.name)}", environment.region))

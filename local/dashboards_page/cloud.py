@@ -10,6 +10,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from fleet.preflight.account import no_credentials
+
 # Longer than the embedded AWS holds the question.
 CHANGE_SECONDS: Final = 6.0
 
@@ -80,11 +82,16 @@ def connect_account(region: str, profile: str | None) -> Cloud:
         session = boto3.Session(region_name=region, profile_name=profile)
         found = session.get_credentials()
     except BotoCoreError as error:
-        raise DashboardsPageError(str(error)) from error
+        raise DashboardsPageError(_without_credentials(str(error))) from error
     if found is None:
-        raise DashboardsPageError("No AWS credentials: log in, or name a profile with --profile")
+        raise DashboardsPageError(_without_credentials("Unable to locate credentials"))
     cloudwatch, logs = _clients(session, None)
     return Cloud(f"AWS {region}", cloudwatch, logs, lambda _: None)
+
+
+def _without_credentials(why: str) -> str:
+    finding = no_credentials(why)
+    return f"{finding.message}; {finding.fix}"
 
 
 def _clients(session: boto3.Session, endpoint_url: str | None) -> tuple[CloudWatch, Logs]:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from rich.table import Column, Table
 from rich.text import Text
 
-from cli.answers import CONSOLE, print_json, say
+from cli.answers import print_json, say
 from cli.figures import dollars
+from cli.tables import Column, Table, print_table
 from fleet.planning.month.bill import Change, Month, changes
 from fleet.planning.month.design_budgets import DESIGN_BUDGETS
 from fleet.planning.month.line import Group, Line, Spread
@@ -25,10 +25,10 @@ def show(month: Month, before: Month | None, *, as_json: bool) -> None:
         content = as_content(month, before, moved)
         print_json(content)
         return
-    CONSOLE.print(_lines(month))
-    CONSOLE.print(_bases(month))
+    print_table(_lines(month))
+    print_table(_bases(month))
     if before is not None and moved is not None:
-        CONSOLE.print(_changes(before, month, moved))
+        print_table(_changes(before, month, moved))
     for missing in month.not_priced:
         say(f"not priced: {missing.what}: {missing.why}")
     for note in month.notes:

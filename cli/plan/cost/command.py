@@ -1,13 +1,13 @@
 """`fleet plan cost`: what an environment costs in a month, and what changes against another file."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cli.answers import complain, refuse
 from cli.figures import today
+from cli.named import NAME_HELP, Name
 from cli.plan.cost import answer
 from cli.prices.reading import PRICES_HELP, of_environment
 from environments import loader
@@ -21,8 +21,8 @@ from fleet.planning.month.shape import Use
 
 
 def cost(
-    file: Annotated[Path, typer.Argument(help="An environment file, such as environments/prod.yaml.")],
-    against: Annotated[Path | None, typer.Option(help="Another environment file: show what changes from it.")] = None,
+    environment: Name,
+    against: Annotated[str | None, typer.Option(help=f"{NAME_HELP} Show what changes from it.")] = None,
     use: Annotated[
         str, typer.Option(help="Low, expected and high share of the month in which nodes run that scale to zero.")
     ] = "0.3,0.7,1",
@@ -35,14 +35,14 @@ def cost(
     except PlanError as error:
         refuse(error)
     refreshed = of_environment(prices)
-    month = _month(file, running, refreshed)
+    month = _month(environment, running, refreshed)
     before = _month(against, running, refreshed) if against else None
     answer.show(month, before, as_json=as_json)
 
 
-def _month(file: Path, use: Use, refreshed: Mapping[str, tuple[Price, ...]]) -> Month:
+def _month(environment: str, use: Use, refreshed: Mapping[str, tuple[Price, ...]]) -> Month:
     try:
-        return month_of(month_shape(loader.load_file(file), refreshed), use, today())
+        return month_of(month_shape(loader.load(environment), refreshed), use, today())
     except EnvironmentFileError as error:
         for line in str(error).splitlines():
             complain(line)

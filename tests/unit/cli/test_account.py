@@ -75,3 +75,22 @@ def test_a_list_without_an_end_is_an_error_and_not_a_part_of_it(monkeypatch: pyt
         account.every("batch", "describe_jobs", "jobs")
     page = {"jobs": [{}]}
     assert account.every("batch", "describe_jobs", "jobs") == [{}]
+
+
+@pytest.mark.parametrize("code", ["ExpiredToken", "ExpiredTokenException", "UnrecognizedClientException"])
+def test_credentials_that_are_not_taken_say_what_to_do(code: str) -> None:
+    account = account_at("http://127.0.0.1:9")
+    with Stubber(account._client("batch", True)) as stub:
+        stub.add_client_error("submit_job", code, "The security token is expired", http_status_code=403)
+        with pytest.raises(AwsError) as raised:
+            account.once("batch", "submit_job", **SUBMISSION)
+    assert str(raised.value) == (
+        "there are no credentials that AWS accepts: The security token is expired; aws sso login, or set AWS_PROFILE"
+    )
+
+
+def test_an_endpoint_that_is_not_there_says_what_to_check() -> None:
+    with pytest.raises(
+        AwsError, match=r"AWS did not answer batch:submit_job in us-east-2: .*check the network, AWS_ENDPOINT_URL"
+    ):
+        account_at("http://127.0.0.1:9").once("batch", "submit_job", **SUBMISSION)

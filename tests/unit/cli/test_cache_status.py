@@ -166,7 +166,7 @@ def test_one_that_is_not_there_says_why_and_who_makes_it(desk: CacheDesk) -> Non
         ((*OPTIONS[:7], "4k"), "not sequence lengths, such as 128,512, or 128,512x1,4 with batch sizes: 4k"),
         (
             (*OPTIONS, "--fleet", "inf2-chat"),
-            "environment prod has no training fleet inf2-chat: use one of trn1-pretrain, trn2-frontier",
+            "inf2-chat is no training fleet of prod; known: trn1-pretrain, trn2-frontier",
         ),
         (
             (*OPTIONS[:4], *OPTIONS[6:], "--fleet", "trn1-pretrain"),

@@ -136,8 +136,14 @@ def test_requests_are_listed(cloud: Cloud) -> None:
     ("error", "line"),
     [
         (client_error("ResourceNotFoundException", "Invoke"), "environment prod has no Capacity Block engine"),
-        (client_error("AccessDeniedException", "Invoke"), "AWS: An error occurred (AccessDeniedException)"),
-        (EndpointConnectionError(endpoint_url="https://lambda"), "AWS: Could not connect"),
+        (
+            client_error("AccessDeniedException", "Invoke"),
+            "these credentials may not call lambda:Invoke of neuron-fleet-prod-capacity-blocks",
+        ),
+        (
+            EndpointConnectionError(endpoint_url="https://lambda"),
+            "AWS did not answer lambda:Invoke of neuron-fleet-prod-capacity-blocks in us-east-2: Could not connect",
+        ),
     ],
 )
 def test_what_aws_does_not_do_is_one_line(cloud: Cloud, error: Exception, line: str) -> None:
@@ -147,7 +153,7 @@ def test_what_aws_does_not_do_is_one_line(cloud: Cloud, error: Exception, line: 
         assert answer.exit_code == 1
         assert answer.stderr.startswith(line)
         assert "Traceback" not in answer.output
-    assert capacity("search", "prod", "trn2-frontier").stderr.startswith("EC2: ")
+    assert capacity("search", "prod", "trn2-frontier").stderr.startswith(("AWS ", "these credentials"))
 
 
 def test_a_refusal_and_a_failure_of_the_engine_are_passed_on(cloud: Cloud) -> None:
@@ -160,7 +166,7 @@ def test_a_refusal_and_a_failure_of_the_engine_are_passed_on(cloud: Cloud) -> No
 def test_only_fleets_in_capacity_blocks_can_have_one(cloud: Cloud) -> None:
     answer = capacity("search", "prod", "trn1-pretrain")
     assert answer.exit_code == 1
-    assert "those are: trn2-frontier" in answer.stderr
+    assert "known: trn2-frontier" in answer.stderr
     assert "there is no environment 'nowhere'" in capacity("list", "nowhere").stderr
 
 

@@ -101,7 +101,10 @@ def test_a_profile_that_is_not_there_is_one_line() -> None:
     answer = fleet("dashboards", "preview", "local", "--profile", "nobodys", "--no-open-browser")
 
     assert answer.exit_code == 1
-    assert answer.stderr == "The config profile (nobodys) could not be found\n"
+    assert answer.stderr == (
+        "there are no credentials that AWS accepts: The config profile (nobodys) could not be found; "
+        "aws sso login, or set AWS_PROFILE\n"
+    )
 
 
 def test_nothing_to_end_is_no_error() -> None:

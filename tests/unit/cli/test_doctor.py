@@ -140,7 +140,7 @@ def test_a_file_that_is_wrong_ends_there(doctor: Doctor) -> None:
 def test_an_environment_that_is_not_there_is_an_error() -> None:
     answer = CliRunner().invoke(app, ["doctor", "nowhere"])
     assert answer.exit_code == 1
-    assert "[unreadable]" in answer.stdout
+    assert answer.stderr == "environments: there is no environment 'nowhere'; known: dev, local, prod, staging\n"
 
 
 def test_findings_are_lines_by_severity_and_the_last_line_counts_them(doctor: Doctor) -> None:

@@ -108,8 +108,11 @@ def test_without_a_budget_the_key_for_one_is_named() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nowhere.yaml",), "nowhere.yaml: cannot be read: No such file or directory"),
-        ((DEV, "--against", "nowhere.yaml"), "nowhere.yaml: cannot be read: No such file or directory"),
+        (("nowhere.yaml",), "nowhere.yaml: there is no such file; pass a file, or one of dev, local, prod, staging"),
+        (
+            (DEV, "--against", "nowhere.yaml"),
+            "nowhere.yaml: there is no such file; pass a file, or one of dev, local, prod, staging",
+        ),
         ((DEV, "--use", "often"), "use is 'often'; give low,expected,high as three numbers, as 0.3,0.7,1"),
         ((DEV, "--use", "1,0.5,0"), "use is 1,0.5,0; give low,expected,high in that order, each from 0 to 1"),
     ],

@@ -195,7 +195,7 @@ def test_breakeven_without_a_saving_is_refused() -> None:
         ("price=3", "price=3: an option needs name= or type="),
         (
             "name=a,speed=3",
-            "name=a,speed=3: speed is not known; keys are bench, days, hours, instances",
+            "name=a,speed=3: speed is not known; known: bench, days, hours, instances",
         ),
         ("name=a,price", "name=a,price: 'price' is not key=value"),
         ("name=a,price=", "name=a,price=: 'price=' is not key=value"),
@@ -208,7 +208,7 @@ def test_breakeven_without_a_saving_is_refused() -> None:
         ("name=a,hours=3", "a: no price is known; give price=, and source= for where it was read"),
         ("name=a,usd=3,hours=1", "a: usd is a sum of its own; it goes with neither instances, throughput nor hours"),
         ("name=a,type=trn2n.48xlarge", "a: trn2n.48xlarge is not an instance type: "),
-        ("name=a,type=trn1.32xlarge,market=barter", "a: market is barter; it must be on-demand, spot, reservation,"),
+        ("name=a,type=trn1.32xlarge,market=barter", "a: market is barter; known: on-demand, spot, reservation,"),
         (
             "name=a,type=trn2.48xlarge,region=us-west-2",
             "a: no price of trn2.48xlarge in us-west-2 is known; give price=",

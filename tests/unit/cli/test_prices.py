@@ -39,7 +39,10 @@ def test_what_could_not_be_read_is_said_and_the_rest_counted(monkeypatch: pytest
             {"FunctionError": "Unhandled", "Payload": {"errorMessage": "no price could be refreshed"}},
             "nothing was refr",
         ),
-        (EndpointConnectionError(endpoint_url="https://lambda"), "neuron-fleet-prod-prices did not answer"),
+        (
+            EndpointConnectionError(endpoint_url="https://lambda"),
+            "AWS did not answer lambda:Invoke of neuron-fleet-prod-prices in us-east-2",
+        ),
         (
             client_error("ResourceNotFoundException", "Invoke"),
             "neuron-fleet-prod-prices is not deployed: cdk deploy -c env=prod",

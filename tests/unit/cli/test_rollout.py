@@ -134,7 +134,10 @@ def test_following_shows_every_change_once_and_ends_with_it(monkeypatch: pytest.
         ({"refused": "one at a time"}, "refused: one at a time"),
         ({"errorMessage": "Task timed out after 90.00 seconds"}, "Task timed out"),
         (ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "Invoke"), "has no rollout function: deploy it"),
-        (EndpointConnectionError(endpoint_url="https://lambda"), "AWS: Could not connect"),
+        (
+            EndpointConnectionError(endpoint_url="https://lambda"),
+            "AWS did not answer lambda:Invoke of neuron-fleet-prod-rollout in us-east-2: Could not connect",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_one_line(monkeypatch: pytest.MonkeyPatch, answer: Any, line: str) -> None:
@@ -149,4 +152,4 @@ def test_a_fleet_that_serves_nothing_is_named(monkeypatch: pytest.MonkeyPatch) -
     found = run(monkeypatch, Lambda(REPORT), "start", "prod", "trn1-pretrain")
 
     assert found.exit_code == 1
-    assert "no inference fleet of prod; those are: inf2-chat" in found.stderr
+    assert "no inference fleet of prod; known: inf2-chat" in found.stderr

@@ -120,7 +120,7 @@ def test_settings_of_sagemaker_are_not_those_of_ecs(tmp_path: Path) -> None:
 def test_an_unknown_engine_is_one_line(tmp_path: Path) -> None:
     (found,) = [each for each in diagnosed(tmp_path, {}, engine="lambda") if each.is_error]
 
-    assert str(found) == "fleets[0].endpoint.engine: 'lambda' is not allowed; input should be 'ecs' or 'sagemaker'"
+    assert str(found) == "fleets[0].endpoint.engine: 'lambda' is not allowed; it must be one of ecs, sagemaker"
 
 
 def test_two_endpoints_are_told_apart_by_more_than_a_dash(tmp_path: Path) -> None:

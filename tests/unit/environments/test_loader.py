@@ -66,15 +66,15 @@ MISTAKES = {
     ),
     ("name: prod", "name: prd"): ("name: prd is not the file's name; call it prod, or rename the file to prd.yaml"),
     ("zone: us-east-2a", "zone: us-east-2q"): (
-        "fleets[1].availability_zone: us-east-2q is not one of network.availability_zones; use "
-        "one of us-east-2a, us-east-2b, us-east-2c, or add it there with its zone id"
+        "fleets[1].availability_zone: us-east-2q is not one of network.availability_zones; "
+        "did you mean us-east-2c? known: us-east-2a, us-east-2b, us-east-2c; or add it there with its zone id"
     ),
     ("zone: us-east-2c", "zone: us-east-2a"): (
         "fleets[0].availability_zone: trn1.32xlarge is not offered in use2-az1 (as of "
         "2026-08-01); in us-east-2 it is offered in use2-az3"
     ),
     ("us-east-2b: use2-az2", "us-east-2b: use1-az2"): (
-        "network.availability_zones.us-east-2b: use1-az2 is not a zone id of us-east-2; its zone ids start with use2-az"
+        "network.availability_zones.us-east-2b: use1-az2 is not a zone id of us-east-2; did you mean use2-az2?"
     ),
     ("name: trn2-frontier", "name: trn1-pretrain"): (
         "fleets: two fleets are called trn1-pretrain; give each its own name"
