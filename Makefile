@@ -17,11 +17,12 @@ agent-wheels = rm -rf $(1) && for version in $(AGENT_PYTHONS); do \
 	$(BIN)/pip download --quiet --disable-pip-version-check --only-binary :all: --platform manylinux2014_x86_64 \
 		--implementation cp --python-version $$version --dest $(1) $(2) || exit 1; done
 
-$(VENV)/local: requirements.txt requirements-local.txt constraints.txt
+$(VENV)/local: requirements.txt requirements-synth.txt requirements-local.txt constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is too old: Python 3.11 or newer is needed; say which one with PYTHON=python3.x"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-local.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements.txt \
+		-r requirements-synth.txt -r requirements-local.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 

@@ -1,5 +1,1 @@
 """The node agent: reads neuron-monitor, decides what it means, publishes one batch a minute. Runs on every node."""
-
-from typing import Final
-
-VERSION: Final = "0.1.0"

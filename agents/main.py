@@ -14,33 +14,53 @@ from typing import Annotated
 
 import typer
 
-from agents import assemble
 from agents.clock import Clock, SystemClock
 from agents.config import AgentConfig, ConfigError
 from agents.config import read as read_config
-from agents.inspect import inspect as inspect_file
 from agents.monitor.events import MonitorEvent
 from agents.monitor.settings import SettingsError
+from agents.plain_help import PlainGroup
 from agents.sinks.sink import Sink
 from agents.sinks.stdout import StdoutSink
 from agents.status.status import StatusFile
 from fleet.metrics import PERIOD_SECONDS
+from fleet.version import VERSION
 
 # A minute of reports at the usual period, 6 MB of the largest that were seen.
 _EVENTS = 12
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(cls=PlainGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"fleet-agent {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def fleet_agent(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """The node agent of Neuron Fleet."""
 
 
 @app.command()
 def inspect(
-    file: Annotated[Path, typer.Argument(help="JSON Lines, or one JSON object")],
-    instance_type: Annotated[str, typer.Option(help="where the recording does not name it")] = "",
-    period: Annotated[int | None, typer.Option(min=1, max=60, help="seconds between the lines")] = None,
-    start: Annotated[datetime | None, typer.Option(help="UTC time of the first line; default: now")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+    file: Annotated[Path, typer.Argument(help="JSON Lines, or one JSON object.")],
+    instance_type: Annotated[
+        str, typer.Option(help="Where the recording does not name it, such as trn1.32xlarge.")
+    ] = "",
+    period: Annotated[int | None, typer.Option(min=1, max=60, help="Seconds between the lines.")] = None,
+    start: Annotated[datetime | None, typer.Option(help="UTC time of the first line; default: now.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Print what recorded neuron-monitor output would publish; exit 1 when nothing in it could be used."""
+    # Only here, as below: help and a look at the status do without.
+    from agents.inspect import inspect as inspect_file  # noqa: PLC0415 - see above
+
     begin = SystemClock().now() if start is None else start.replace(tzinfo=UTC).timestamp()
     try:
         answer = inspect_file(file, instance_type, period, int(begin) // PERIOD_SECONDS * PERIOD_SECONDS)
@@ -63,8 +83,8 @@ def inspect(
 
 @app.command("run")
 def run_command(
-    config: Annotated[Path, typer.Option(help="the agent's JSON configuration")],
-    to_stdout: Annotated[bool, typer.Option("--stdout", help="print batches instead of sending them to AWS")] = False,
+    config: Annotated[Path, typer.Option(help="The agent's JSON configuration.")],
+    to_stdout: Annotated[bool, typer.Option("--stdout", help="Print batches instead of sending them to AWS.")] = False,
 ) -> None:
     """Measure this node until SIGTERM; then publish the minute so far and end."""
     try:
@@ -85,8 +105,8 @@ def run_command(
 
 @app.command()
 def status(
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
-    run_directory: Annotated[Path, typer.Option(help="as in the configuration")] = Path("/run/neuron-fleet"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    run_directory: Annotated[Path, typer.Option(help="As in the configuration.")] = Path("/run/neuron-fleet"),
 ) -> None:
     """Say what the agent of this node sees, why, and what it has published.
 
@@ -102,13 +122,13 @@ def status(
 
 @app.command()
 def gate(
-    config: Annotated[Path, typer.Option(help="the agent's JSON configuration")],
-    outputs: Annotated[Path, typer.Option(help="folder with the outputs of the tools")] = Path(
+    config: Annotated[Path, typer.Option(help="The agent's JSON configuration.")],
+    outputs: Annotated[Path, typer.Option(help="Folder with the outputs of the tools.")] = Path(
         "/run/neuron-fleet/gate.outputs"
     ),
-    root: Annotated[Path, typer.Option(help="the system whose packages are looked at")] = Path("/"),
+    root: Annotated[Path, typer.Option(help="The system whose packages are looked at.")] = Path("/"),
     ranks: Annotated[
-        bool, typer.Option("--ranks", help="print the number of logical cores, and judge nothing")
+        bool, typer.Option("--ranks", help="Print the number of logical cores, and judge nothing.")
     ] = False,
 ) -> None:
     """Judge whether this node may be given a job, and leave the verdict for the boot and for the agent.
@@ -145,6 +165,8 @@ def run(
 
     In ``lockstep`` the loop itself sends each batch and waits for a monitor that it ends: time waits for the agent.
     """
+    from agents import assemble  # noqa: PLC0415 - as in `inspect`
+
     # When the loop cannot keep up, neuron-monitor's pipe fills, and not the node's memory.
     events: queue.Queue[MonitorEvent] = queue.Queue(_EVENTS)
     process = assemble.monitor(config, events, lockstep=lockstep)
@@ -160,7 +182,7 @@ def main() -> None:
     """Console script entry."""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("botocore").setLevel(logging.WARNING)
-    app()
+    app(prog_name="fleet-agent")
 
 
 if __name__ == "__main__":

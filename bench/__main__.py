@@ -3,6 +3,7 @@
 from bench import (
     agent_memory,
     agent_report,
+    cli_start,
     compile_cache_fleet,
     compile_cache_warm,
     endpoint_load,
@@ -15,6 +16,7 @@ from bench import (
 
 def main() -> None:
     """Run them all."""
+    cli_start.run()
     agent_report.run()
     agent_memory.run()
     synth.run()

@@ -64,7 +64,7 @@ def png(
     endpoint_url: EndpointUrl = None,
     profile: Profile = None,
     region: Region = None,
-    theme: Annotated[str, typer.Option(help="light, dark or both.")] = "both",
+    theme: Annotated[str, typer.Option(help="One of light, dark and both.")] = "both",
 ) -> None:
     """Write a picture of every dashboard, for a pull request. Needs Chromium."""
     from local.dashboards_page.app import dashboard_rows  # noqa: PLC0415 - see above

@@ -1,38 +1,69 @@
 """The `fleet` command: what operators and authors of environment files type."""
 
+from typing import Annotated, Final
+
 import typer
 
-from cli import capacity, dashboards, local, plan, validate
-from cli.bench.command import app as bench
-from cli.budget.command import app as budget
-from cli.cache.command import app as cache
-from cli.doctor.command import doctor
-from cli.jobs.command import app as jobs
-from cli.ledger.command import ledger
-from cli.page.command import app as page
-from cli.prices.command import app as prices
-from cli.replay.command import replay_scenarios
-from cli.rollout.command import app as rollout
+from cli.lazy import Entry, LazyGroup
+from fleet.version import VERSION
 
-app = typer.Typer(
-    name="fleet",
-    help="Trainium and Inferentia fleets as code.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
+# The sentences are those of the commands' own help: to list them, nothing has to be imported.
+ENTRIES: Final = (
+    Entry(
+        "validate",
+        "cli.validate:validate",
+        "Check an environment file: errors, warnings, notes. Exit code 1 when it holds an error.",
+    ),
+    Entry(
+        "doctor",
+        "cli.doctor.command:doctor",
+        "Check an environment's file and account, before a deployment or after it. Nothing is changed.",
+    ),
+    Entry(
+        "ledger",
+        "cli.ledger.command:ledger",
+        "Show what was paid for: by job, owner or fleet, with the price's kind and date, beside AWS's own bill.",
+    ),
+    Entry("capacity", "cli.capacity:app", "Capacity Blocks: search, request, approve, reject, list."),
+    Entry(
+        "plan",
+        "cli.plan:app",
+        "Size a model, price an environment, compare options, find a break-even, plan a migration. Offline.",
+    ),
+    Entry("jobs", "cli.jobs.command:app", "Training jobs: submit, list, show, logs, stop."),
+    Entry("cache", "cli.cache.command:app", "Compiled graphs: status, warm, check, promote, purge."),
+    Entry("prices", "cli.prices.command:app", "Prices: show, refresh, accept."),
+    Entry("rollout", "cli.rollout.command:app", "New versions of endpoints: start, status, pause, resume, abort."),
+    Entry("page", "cli.page.command:app", "Whether pages arrive."),
+    Entry("bench", "cli.bench.command:app", "Load on an endpoint, and what it comes to."),
+    Entry("budget", "cli.budget.command:app", "Budgets: status, approve a stop, resume."),
+    Entry(
+        "replay",
+        "cli.replay.command:replay_scenarios",
+        "Replay scenarios through the agent's pipeline and the alarms; exit 1 when a page is missed or false.",
+    ),
+    Entry("local", "cli.local:app", "The whole platform on this machine."),
+    Entry("dashboards", "cli.dashboards:app", "The deployed dashboards."),
 )
-app.command(name="validate")(validate.validate)
-app.command(name="doctor")(doctor)
-app.command(name="ledger")(ledger)
-app.add_typer(capacity.app, name="capacity")
-app.add_typer(plan.app, name="plan")
-app.add_typer(jobs, name="jobs")
-app.add_typer(cache, name="cache")
-app.add_typer(prices, name="prices")
-app.add_typer(rollout, name="rollout")
-app.add_typer(page, name="page")
-app.add_typer(bench, name="bench")
-app.add_typer(budget, name="budget")
-app.command(name="replay")(replay_scenarios)
-app.add_typer(local.app, name="local")
-app.add_typer(dashboards.app, name="dashboards")
+
+
+class _Commands(LazyGroup):
+    entries = ENTRIES
+
+
+app = typer.Typer(name="fleet", cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"fleet {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def fleet(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Trainium and Inferentia fleets as code."""

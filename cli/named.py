@@ -18,7 +18,14 @@ from fleet.regions import REGIONS
 
 F = TypeVar("F")
 NAME_HELP: Final = "An environment, such as prod, or its file."
-Name = Annotated[str, typer.Argument(help=NAME_HELP)]
+
+
+def known_names() -> list[str]:
+    """What a shell offers where an environment is to be typed."""
+    return list(loader.available())
+
+
+Name = Annotated[str, typer.Argument(help=NAME_HELP, autocompletion=known_names)]
 
 
 def file_of(name: str) -> Path:

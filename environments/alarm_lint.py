@@ -1,17 +1,16 @@
 """The alarms of an environment's file, judged before anything is synthesized. `fleet validate` says what is found."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from environments.alarms import environment_alarms, machinery_alarms
+from environments.documents import RUNBOOKS
 from environments.model import Environment
 from environments.soundness import is_sound
 from fleet.alarm_linter import Around, lint, of_specs
 from fleet.diagnostics import Diagnostic
 from fleet.load_balancer import EndpointNames
 
-RUNBOOKS: Final = Path(__file__).parents[1] / "docs" / "runbooks"
 # Nothing that is judged depends on what they are called.
 _ANY_BALANCER: Final = EndpointNames("app/any/0", "targetgroup/any/0")
 _ANY_PIPELINE: Final = "arn"

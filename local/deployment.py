@@ -38,7 +38,12 @@ class DeployedStack:
 
 
 def missing_tools() -> str | None:
-    """What to do when the CDK command line or Node.js is not there; None when they are."""
+    """What to do where the stacks' app, the CDK command line or Node.js is not there; None where they are."""
+    if not Path("app.py").is_file() or not Path("cdk.json").is_file():
+        return (
+            f"{Path.cwd()} is not the project's folder: what is deployed comes from app.py there; go to a clone of the "
+            "repository and run this in it"
+        )
     if shutil.which("cdk") is None or shutil.which("node") is None:
         return (
             "the CDK command line is not installed: run `make demo`, which installs it from the npm registry; "

@@ -1,10 +1,13 @@
 """One environment, composed: which stacks there are and what each is given."""
 
+from typing import Final
+
 import aws_cdk as cdk
 from constructs import Construct
 
 from environments.model import Environment
 from fleet.naming import PROJECT
+from fleet.version import VERSION
 from stacks.budgets import BudgetsStack
 from stacks.capacity import CapacityStack
 from stacks.capacity_blocks import CapacityBlocksStack
@@ -23,6 +26,10 @@ from stacks.prices import PricesStack
 from stacks.reservations import reserve
 from stacks.rollout import RolloutStack
 from stacks.training import TrainingStack
+
+# CloudFormation keeps it with the template; a stack whose resources a version does not touch keeps the one before, for
+# the section is never updated alone ("CloudFormation template Metadata syntax", AWS CloudFormation User Guide).
+VERSION_METADATA: Final = "NeuronFleet"
 
 
 class Platform(cdk.Stage):
@@ -115,6 +122,10 @@ class Platform(cdk.Stage):
         self.budgets.add_stack_dependency(self.ledger)
         # Last, so that they are deployed after every stack above.
         self.reservations = reserve(self, environment=environment, capacity=self.capacity)
+        for stack in self.node.children:
+            # Not a tag: that would change every resource with every version, and replace some.
+            if isinstance(stack, cdk.Stack):
+                stack.add_metadata(VERSION_METADATA, {"Version": VERSION})
 
     def _hosted(self, environment: Environment) -> HostedModelsStack | None:
         if not environment.hosted_fleets:

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import msgspec
 
-from agents import VERSION
 from agents.config import PriceConfig
 from agents.minute.batch import Event, JobShare, NodeMinute
 from agents.minute.batch import iso as iso_time
@@ -20,6 +19,7 @@ from agents.monitor.decode.report import Ecc
 from agents.price import is_stale
 from fleet import metrics
 from fleet.node_state import NodeState
+from fleet.version import VERSION
 
 SCHEMA: Final = 1
 

@@ -33,7 +33,7 @@ def bench() -> None:
 
 @app.command()
 def endpoint(  # noqa: PLR0913, PLR0917 (one for each option)
-    url: Annotated[str, typer.Argument(help="Of the endpoint, without a path: https://chat.example.com")],
+    url: Annotated[str, typer.Argument(help="Of the endpoint, without a path, such as https://chat.example.com.")],
     api: Annotated[str, typer.Option(help=f"One of {', '.join(APIS)}.")] = "completions",
     concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Clients of a closed loop.")] = 16,
     rate: Annotated[
@@ -41,7 +41,9 @@ def endpoint(  # noqa: PLR0913, PLR0917 (one for each option)
     ] = None,
     duration: Annotated[float, typer.Option(min=1, max=86_400, help="Seconds that count.")] = 30,
     warm_up: Annotated[float, typer.Option(min=0, max=3600, help="Seconds before, which do not count.")] = 5,
-    input_tokens: Annotated[str, typer.Option(help="Length of inputs; several are drawn evenly: 100,500,2000")] = "100",
+    input_tokens: Annotated[
+        str, typer.Option(help="Length of inputs; several are drawn evenly, as in 100,500,2000.")
+    ] = "100",
     max_tokens: Annotated[int, typer.Option(min=1, max=4096, help="Asked for with each completion.")] = 64,
     timeout: Annotated[float, typer.Option(min=0.1, max=600, help="Seconds, after which a request failed.")] = 60,
     model: Annotated[str, typer.Option(help="As the endpoint calls it, where it serves several.")] = "",

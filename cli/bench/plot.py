@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fleet.serving.measurement import Second
-from local.dashboards_page.app import ECHARTS
+from local.dashboards_page.chart_library import ECHARTS, MISSING
 
 _PAGE: Final = """<!doctype html><meta charset="utf-8"><title>{title}</title>
 <style>body{{font:14px system-ui;margin:2em}}#plot{{height:70vh}}</style>
@@ -30,7 +30,7 @@ def write(path: Path, title: str, seconds: Sequence[Second], library: Path = ECH
     try:
         code = library.read_text(encoding="utf-8")
     except OSError as error:
-        raise PlotError(f"{library}: {error.strerror}; `make test` installs the chart library") from error
+        raise PlotError(f"{library}: {error.strerror}; {MISSING}") from error
     page = _PAGE.format(title=escape(title), library=code, option=_script(_option(seconds)))
     try:
         path.write_text(page, encoding="utf-8")

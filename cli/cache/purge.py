@@ -60,7 +60,7 @@ def purge(  # noqa: PLR0913, PLR0917 - one for each option
         list[str] | None, typer.Option(help="An artifact, by the hash that `fleet cache status` shows.")
     ] = None,
     graph: Annotated[
-        list[str] | None, typer.Option(help="A graph, as neuronxcc-…/MODULE_…: from S3 and the shared tier.")
+        list[str] | None, typer.Option(help="A graph, as neuronxcc-VERSION/MODULE_KEY: from S3 and the shared tier.")
     ] = None,
     fleet: Fleet = None,
     yes: Yes = False,

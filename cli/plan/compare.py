@@ -18,7 +18,7 @@ from fleet.planning.document_prices import DOCUMENTS, document_prices
 from fleet.planning.money import PlanError
 
 _OPTION_HELP = (
-    "key=value,...: name, type, instances, throughput (units a second of all instances together), hours or days (of a "
+    "Key=value,...: name, type, instances, throughput (units a second of all instances together), hours or days (of a "
     "run), price ($ an hour of an instance) with source, market, region; bench, a file of fleet bench "
     "endpoint --json, in place of type, instances and throughput; or usd, a plain sum. Options of one name are "
     "phases and add up."

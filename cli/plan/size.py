@@ -21,20 +21,19 @@ from fleet.sizing.workload import Checkpointing, Dtype, Inference, Optimizer, Tr
 # Where AWS sells inf2, trn1 and trn2 alike.
 DEFAULT_REGION = "us-east-2"
 DEFAULT_CONTEXT = 4096
-Count = Annotated[int | None, typer.Option(min=1)]
 
 
 def size(  # noqa: PLR0913, PLR0917 (one for each option)
     config: Annotated[Path | None, typer.Option(help="A Hugging Face config.json.")] = None,
     params: Annotated[str | None, typer.Option(help="Parameters, such as 70B, where there is no file.")] = None,
     active_params: Annotated[str | None, typer.Option(help="Of a mixture of experts: those a token uses.")] = None,
-    layers: Count = None,
-    hidden: Count = None,
-    heads: Count = None,
+    layers: Annotated[int | None, typer.Option(min=1, help="Layers, as the following where there is no file.")] = None,
+    hidden: Annotated[int | None, typer.Option(min=1, help="Width of the hidden states.")] = None,
+    heads: Annotated[int | None, typer.Option(min=1, help="Attention heads.")] = None,
     kv_heads: Annotated[int | None, typer.Option(min=1, help="Default: as many as heads.")] = None,
     head_dim: Annotated[int | None, typer.Option(min=1, help="Default: hidden / heads.")] = None,
     intermediate: Annotated[int | None, typer.Option(min=1, help="Feed-forward width. Default: 4 x hidden.")] = None,
-    vocab: Count = None,
+    vocab: Annotated[int | None, typer.Option(min=1, help="Size of the vocabulary.")] = None,
     context: Annotated[
         int | None, typer.Option(min=1, help="Tokens of a sequence. Default: 4096, or the most.")
     ] = None,
@@ -42,17 +41,25 @@ def size(  # noqa: PLR0913, PLR0917 (one for each option)
     dtype: Annotated[Dtype, typer.Option(help="Of the weights.")] = Dtype.BF16,
     kv_dtype: Annotated[Dtype | None, typer.Option(help="Of keys and values. Default: the weights', or bf16.")] = None,
     training: Annotated[bool, typer.Option("--training", help="Train it, rather than serve it.")] = False,
-    optimizer: Optimizer = Optimizer.ADAMW,
-    checkpointing: Checkpointing = Checkpointing.SELECTIVE,
-    zero1: Annotated[bool, typer.Option(help="Split optimizer states over the copies.")] = True,
-    master_weights: Annotated[bool, typer.Option(help="Keep weights in FP32 as well.")] = True,
-    fp32_gradients: Annotated[bool, typer.Option(help="Sum gradients in FP32.")] = True,
-    sequence_parallel: bool = True,
+    optimizer: Annotated[Optimizer, typer.Option(help="What it keeps of each parameter.")] = Optimizer.ADAMW,
+    checkpointing: Annotated[
+        Checkpointing, typer.Option(help="Which activations are worked out again.")
+    ] = Checkpointing.SELECTIVE,
+    no_zero1: Annotated[bool, typer.Option("--no-zero1", help="Each copy keeps all optimizer states.")] = False,
+    no_master_weights: Annotated[
+        bool, typer.Option("--no-master-weights", help="Keep no weights in FP32 beside.")
+    ] = False,
+    no_fp32_gradients: Annotated[
+        bool, typer.Option("--no-fp32-gradients", help="Do not sum gradients in FP32.")
+    ] = False,
+    no_sequence_parallel: Annotated[
+        bool, typer.Option("--no-sequence-parallel", help="Do not split activations along the sequence.")
+    ] = False,
     nodes: Annotated[int | None, typer.Option(min=1, help="Instances of a training job. Default: the fewest.")] = None,
     replicas: Annotated[int, typer.Option(min=1, help="Copies to serve.")] = 1,
     tensor: Annotated[int | None, typer.Option(min=1, help="Tensor-parallel degree. Default: the best.")] = None,
-    pipeline: Count = None,
-    data: Count = None,
+    pipeline: Annotated[int | None, typer.Option(min=1, help="Pipeline-parallel degree, with --tensor.")] = None,
+    data: Annotated[int | None, typer.Option(min=1, help="Copies of the model, with --tensor.")] = None,
     instance: Annotated[list[str] | None, typer.Option(help="Only this type; may be repeated.")] = None,
     lnc: Annotated[int | None, typer.Option(min=1, max=2, help="Cores grouped into one. Default: the chip's.")] = None,
     headroom: Annotated[float, typer.Option(help="Share of HBM kept free for what is not counted.")] = DEFAULT_HEADROOM,
@@ -73,11 +80,11 @@ def size(  # noqa: PLR0913, PLR0917 (one for each option)
                 micro_batch=batch,
                 dtype=dtype,
                 optimizer=optimizer,
-                has_master_weights=master_weights,
-                has_fp32_gradients=fp32_gradients,
-                zero1=zero1,
+                has_master_weights=not no_master_weights,
+                has_fp32_gradients=not no_fp32_gradients,
+                zero1=not no_zero1,
                 checkpointing=checkpointing,
-                sequence_parallel=sequence_parallel,
+                sequence_parallel=not no_sequence_parallel,
             )
         else:
             workload = Inference(tokens, batch, dtype, kv_dtype or (dtype if dtype.bytes > 1 else Dtype.BF16))

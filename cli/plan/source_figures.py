@@ -7,13 +7,13 @@ import msgspec
 import typer
 
 from cli.answers import refuse
+from environments.documents import DOCS
 from environments.reading import read_mapping
 from fleet.diagnostics import Diagnostic
 from fleet.planning.money import PlanError
 from fleet.planning.sources.figure import Document
 from fleet.planning.sources.page import page
 
-DOCS: Final = Path(__file__).parents[2] / "docs"
 FIGURES: Final = DOCS / "source-figures.yaml"
 
 

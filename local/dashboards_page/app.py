@@ -19,15 +19,15 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from environments.documents import RUNBOOKS
 from fleet import naming
 from local.dashboards_page import panels
+from local.dashboards_page.chart_library import ECHARTS
 from local.dashboards_page.cloud import Cloud, DashboardsPageError, explain
 from local.dashboards_page.live import told
 from local.dashboards_page.metric_data import metric_widget
 
 STATIC: Final = Path(__file__).parent / "static"
-ECHARTS: Final = Path(__file__).parents[2] / "node_modules" / "echarts" / "dist" / "echarts.min.js"
-RUNBOOKS: Final = Path(__file__).parents[2] / "docs" / "runbooks"
 PLACE: Final = {"x": None, "y": None, "width": 6, "height": 6}
 # How an endpoint's own begins.
 _ENDPOINT: Final = naming.endpoint_audience("")

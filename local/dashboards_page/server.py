@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 
 from environments.model import Environment
 from local.dashboards_page.app import create_app, dashboard_names
+from local.dashboards_page.chart_library import ECHARTS, MISSING
 from local.dashboards_page.cloud import Cloud, DashboardsPageError, connect, explain
 
 HOST = "127.0.0.1"
@@ -39,6 +40,8 @@ def at_endpoint(environment: Environment, endpoint_url: str) -> Cloud:
 @contextmanager
 def over(environment: Environment, cloud: Cloud, port: int) -> Iterator[str]:
     """The page over ``cloud``, which must have the environment's dashboards; its URL."""
+    if not ECHARTS.is_file():
+        raise DashboardsPageError(MISSING)
     try:
         names = dashboard_names(cloud, environment.name)
     except (BotoCoreError, ClientError) as error:

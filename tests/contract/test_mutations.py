@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from environments.alarm_lint import RUNBOOKS, around
+from environments.alarm_lint import around
+from environments.documents import RUNBOOKS
 from fleet.alarm_linter import lint, of_template
 from tests.support.templates import PROJECT_FOLDER
 from tests.support.watching import ENVIRONMENTS, Json, flatten, watched

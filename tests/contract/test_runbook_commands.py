@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 from typer.core import TyperArgument, TyperGroup
 
-from cli.main import app
 from lambdas.pager.first_command import _OWN
 from tests.golden.page_cases import waking_alarms
+from tests.support.command_tree import whole_fleet
 
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = sorted((ROOT / "docs/runbooks").glob("*.md"))
-FLEET: Any = typer.main.get_command(app)
+FLEET = whole_fleet()
 # A line of a block, or a command between backticks; of both what comes after a pipe or a comment is somebody else's.
 _LINE = re.compile(r"^ *(?:\$ )?(fleet [^|#\n]+)", flags=re.MULTILINE)
 _QUOTED = re.compile(r"`(fleet [^`|\n]+)`")

@@ -12,11 +12,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from agents import VERSION
 from agents.minute.batch import Batch
 from agents.sinks.series import node
 from agents.sinks.series.family import Family, Shape
 from fleet.metrics import PERIOD_SECONDS
+from fleet.version import VERSION
 
 # CloudWatch's limits for one request: 1,000 data points and 1 MB before compression. AWS, "OTLP Endpoints", the table
 # of the metrics endpoint.

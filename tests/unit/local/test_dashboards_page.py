@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from environments import loader
-from local.dashboards_page.app import ECHARTS
+from local.dashboards_page.chart_library import ECHARTS
 from local.dashboards_page.cloud import DashboardsPageError, connect, explain
 from local.dashboards_page.metric_data import metric_widget, with_figures, with_gaps
 from local.dashboards_page.metric_queries import alarm_lines, lines

@@ -9,6 +9,7 @@ from agents.collectors.collector import Contribution
 from agents.collectors.jobs.job import Job
 from agents.minute.batch import Batch
 from fleet import metrics
+from fleet.version import VERSION
 from tests.support import agents, batches, samples
 from tests.support.promtool import check_metrics
 from tests.support.scrape import Ticks, names_of, one, scraped, shown
@@ -106,7 +107,7 @@ def test_the_node_is_described_once_and_not_in_every_series() -> None:
         "instance_type": "trn1.32xlarge",
         "availability_zone": "us-west-2d",
         "owner": "research",
-        "agent_version": "0.1.0",
+        "agent_version": VERSION,
     }
     assert one(exporter, "node_info", **told) == 1
 

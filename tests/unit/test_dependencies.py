@@ -1,0 +1,58 @@
+"""What is installed is what is imported: every package that a room imports is pinned where that room is installed."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = {"fleet", "environments", "stacks", "dashboards", "agents", "lambdas", "cli", "local", "examples"}
+IMPORT = re.compile(r"^ *(?:from (\w+)[\w.]* import |import (\w+)[\w.]*(?: as \w+)?$)", re.MULTILINE)
+# Whose names differ, or which come with another.
+PACKAGES = {
+    "aws_cdk": "aws-cdk-lib",
+    "aws_lambda_powertools": "aws-lambda-powertools",
+    "botocore": "boto3",
+    "cdk_nag": "cdk-nag",
+    "cfnlint": "cfn-lint",
+    "hypercorn": "ministack",
+    "jsii": "aws-cdk-lib",
+    "markdown_it": "markdown-it-py",
+    "prometheus_client": "prometheus-client",
+    "pydantic_core": "pydantic",
+    "urllib3": "boto3",
+    "yaml": "PyYAML",
+}
+BASE, SYNTH, LAPTOP = "requirements.txt", "requirements-synth.txt", "requirements-local.txt"
+
+
+def pinned(*files: str) -> set[str]:
+    texts = [(ROOT / file).read_text(encoding="utf-8") for file in files]
+    return {name for text in texts for name in re.findall(r"^([\w.-]+)==", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize(
+    ("room", "files"),
+    [
+        ("environments", (BASE,)),
+        ("agents", (BASE,)),
+        ("cli", (BASE,)),
+        ("stacks", (BASE, SYNTH)),
+        ("dashboards", (BASE, SYNTH)),
+        ("lambdas", (BASE, SYNTH)),
+        ("local", (BASE, LAPTOP)),
+    ],
+)
+def test_a_room_imports_only_what_is_installed_for_it(room: str, files: tuple[str, ...]) -> None:
+    ours = [path for path in (ROOT / room).rglob("*.py") if not _runs_elsewhere(path.relative_to(ROOT).as_posix())]
+    found = [names for path in ours for names in IMPORT.findall(path.read_text(encoding="utf-8"))]
+    imported = {of_from or of_import for of_from, of_import in found}
+    strangers = imported - sys.stdlib_module_names - ROOMS
+
+    assert len(ours) > 2
+    assert {PACKAGES.get(name, name) for name in strangers} <= pinned(*files)
+
+
+def _runs_elsewhere(path: str) -> bool:
+    return path.startswith(("agents/workload/", "local/training/image/"))
