@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(CURDIR)/node_modules/.bin:$(PATH)
 export PYTHONPATH := $(CURDIR)
 export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := true
+# Container images often forbid Python to keep what it has compiled; each of a run's hundreds of processes would compile
+# the project anew.
+unexport PYTHONDONTWRITEBYTECODE
 ARGS ?=
 
 .PHONY: demo test test-end-to-end test-rooms check format bench agent agent-lock agent-check layers clean
@@ -38,7 +41,9 @@ node_modules/.installed: $(VENV)/local package.json
 demo: $(VENV)/local node_modules/.installed
 	$(BIN)/python -m cli local demo $(ARGS)
 
-# Two at a time: the end-to-end tests take as long as all others, most of it waiting, and share a port and a browser.
+# The end-to-end tests wait for most of their time, so they run beside all others. A file's tests stay on one worker:
+# they share what it deployed or synthesized.
+SPREAD := --dist loadfile --no-loadscope-reorder
 test: $(VENV)/dev node_modules/.installed
 ifeq ($(ARGS),)
 	$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-end-to-end test-rooms
@@ -47,10 +52,10 @@ else
 endif
 
 test-end-to-end:
-	$(BIN)/python -m pytest tests/browser tests/e2e --durations=15
+	$(BIN)/python -m pytest tests/browser tests/e2e -n 3 $(SPREAD) --durations=10
 
 test-rooms:
-	$(BIN)/python -m pytest --ignore tests/browser --ignore tests/e2e
+	$(BIN)/python -m pytest --ignore tests/browser --ignore tests/e2e -n 2 $(SPREAD) --durations=10
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .

@@ -5,9 +5,8 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from local.control import EmulatorControl
 from local.processes import stop
@@ -16,6 +15,7 @@ FIRST_PORT: Final = 4566
 _PORTS_TRIED: Final = 50
 _READY_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.1
+_BACKLOG: Final = 128
 
 
 class EmulatorStartError(RuntimeError):
@@ -25,14 +25,16 @@ class EmulatorStartError(RuntimeError):
 class EmulatorProcess:
     """One embedded AWS; ``stop`` leaves nothing of it behind."""
 
-    def __init__(self, port: int, directory: Path, *, parent: int | None) -> None:
-        """Start it; with ``parent`` it also ends when that process does."""
-        self.control = EmulatorControl(f"http://127.0.0.1:{port}")
+    def __init__(self, listener: socket.socket, directory: Path, *, parent: int | None) -> None:
+        """Start it on ``listener``, which becomes its own; with ``parent`` it also ends when that process does."""
+        self.control = EmulatorControl(f"http://127.0.0.1:{listener.getsockname()[1]}")
         self.log_file = directory / "output.log"
         directory.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "local.emulator", "--port", str(port), "--state-directory", str(directory)]
+        command = [sys.executable, "-m", "local.emulator", "--listener", str(listener.fileno())]
+        command += ["--state-directory", str(directory)]
         command += ["--parent", str(parent)] if parent is not None else []
-        with self.log_file.open("wb") as log:
+        # This process keeps no copy: when the emulator has ended, a request is refused and does not wait.
+        with listener, self.log_file.open("wb") as log:
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -40,6 +42,7 @@ class EmulatorProcess:
                 stderr=subprocess.STDOUT,
                 env={name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
                 start_new_session=True,
+                pass_fds=[listener.fileno()],
             )
 
     def wait_until_ready(self) -> None:
@@ -65,18 +68,17 @@ class EmulatorProcess:
         return EmulatorStartError("\n".join([f"the embedded AWS {what}; the end of {self.log_file}:", *tail]))
 
 
-def choose_port(wanted: int | None) -> int:
-    """``wanted`` if nothing listens there, else the first free port from 4566 upward.
+def listen(wanted: int | None) -> socket.socket:
+    """Listen on ``wanted``, else on the first free port from 4566 upward; nobody else can take it in between.
 
     Raises:
         EmulatorStartError: ``wanted`` is taken, or no port is free.
     """
     if wanted is not None:
-        refuse_taken(wanted, "--port")
-        return wanted
+        return _listen(wanted) or _refuse(wanted, "--port")
     for port in range(FIRST_PORT, FIRST_PORT + _PORTS_TRIED):
-        if _is_free(port):
-            return port
+        if listener := _listen(port):
+            return listener
     raise EmulatorStartError(f"no port from {FIRST_PORT} to {FIRST_PORT + _PORTS_TRIED - 1} is free: pass --port")
 
 
@@ -86,15 +88,23 @@ def refuse_taken(port: int, option: str) -> None:
     Raises:
         EmulatorStartError: It is taken.
     """
-    if not _is_free(port):
-        raise EmulatorStartError(f"port {port} is in use: choose another with {option}, or leave {option} out")
+    listener = _listen(port)
+    if listener is None:
+        _refuse(port, option)
+    listener.close()
 
 
-def _is_free(port: int) -> bool:
-    with closing(socket.socket()) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
+def _refuse(port: int, option: str) -> NoReturn:
+    raise EmulatorStartError(f"port {port} is in use: choose another with {option}, or leave {option} out")
+
+
+def _listen(port: int) -> socket.socket | None:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        return None
+    return listener

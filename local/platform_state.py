@@ -11,7 +11,7 @@ from rich.console import Console
 from environments import loader
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
-from local.emulator_process import EmulatorProcess, EmulatorStartError, choose_port
+from local.emulator_process import EmulatorProcess, EmulatorStartError, listen
 from local.endpoint import aws_environment, pointed_at
 from local.processes import end_all
 from local.steps import Steps
@@ -54,7 +54,7 @@ def up(port: int | None, console: Console) -> None:
     if problem := missing_tools():
         raise DeploymentError(problem)
     environment = loader.load(ENVIRONMENT)
-    emulator = EmulatorProcess(choose_port(port), DIRECTORY / "emulator", parent=None)
+    emulator = EmulatorProcess(listen(port), DIRECTORY / "emulator", parent=None)
     url = emulator.control.endpoint_url
     try:
         with pointed_at(aws_environment(url, environment.account, environment.region)):

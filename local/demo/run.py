@@ -22,7 +22,7 @@ from local.demo.incident import Incident, alarm_topics
 from local.demo.pages import unexpected_tickets
 from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
 from local.directory import only_one, prepare
-from local.emulator_process import EmulatorProcess, choose_port, refuse_taken
+from local.emulator_process import EmulatorProcess, listen, refuse_taken
 from local.endpoint import aws_environment, pointed_at
 from local.simulation.placement import place
 from local.simulation.scenario import SCENARIOS
@@ -51,14 +51,14 @@ def run(options: DemoOptions, console: Console) -> int:
     environment = loader.load(ENVIRONMENT)
     if problem := missing_tools():
         raise DeploymentError(problem)
-    port = choose_port(options.port)
     if options.page_port and not options.once:
         refuse_taken(options.page_port, "--page-port")
     with ExitStack() as stack:
+        listener = stack.enter_context(listen(options.port))
         stack.enter_context(only_one(DIRECTORY.with_name("demo.lock")))
         prepare(DIRECTORY)
         machines = stack.enter_context(tempfile.TemporaryDirectory(prefix="nodes-"))
-        emulator = EmulatorProcess(port, DIRECTORY / "emulator", parent=os.getpid())
+        emulator = EmulatorProcess(listener, DIRECTORY / "emulator", parent=os.getpid())
         stack.callback(emulator.stop)
         control = emulator.control
         stack.enter_context(pointed_at(aws_environment(control.endpoint_url, environment.account, environment.region)))

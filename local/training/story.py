@@ -22,7 +22,7 @@ from fleet import naming
 from fleet.prices import price_of
 from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
 from local.directory import only_one, prepare
-from local.emulator_process import EmulatorProcess, choose_port
+from local.emulator_process import EmulatorProcess, listen
 from local.endpoint import aws_environment, client, pointed_at
 from local.sandbox import metadata
 from local.sandbox.hardware import Hardware
@@ -71,7 +71,7 @@ def deployed(directory: Path, console: Console, port: int | None = None) -> Iter
     with ExitStack() as stack:
         prepare(directory)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nf-", dir=_memory())))
-        emulator = EmulatorProcess(choose_port(port), directory / "emulator", parent=os.getpid())
+        emulator = EmulatorProcess(listen(port), directory / "emulator", parent=os.getpid())
         stack.callback(emulator.stop)
         aws = aws_environment(emulator.control.endpoint_url, environment.account, environment.region)
         stack.enter_context(pointed_at(aws))

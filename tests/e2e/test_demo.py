@@ -92,8 +92,30 @@ def demo(directory: Path, command: Sequence[str] = COMMAND) -> Iterator[Demo]:
             run.process.wait(120)
 
 
+# Minutes of one fleet end as the three hours do, which the next test looks into. The silence of others pages later.
+SHORT = """
+name: short
+title: A damaged device
+minutes: 13
+seed: 7
+fleets:
+  trn2-frontier:
+    job: {id: frontier-moe-0987, name: frontier-moe, owner: frontier}
+    phases:
+      - {at: 0, kind: startup}
+      - {at: 3, kind: running, tensor_engine_percent: 46, core_percent: 98}
+    exceptions:
+      1:
+        - {at: 7, kind: hardware_error, device: 5}
+expected_pages:
+  - {fleet: trn2-frontier, alarm: HardwareFault, earliest_minute: 7, latest_minute: 11, nodes: [1]}
+"""
+
+
 def test_the_demo_ends_by_itself_with_the_expected_pages(tmp_path: Path) -> None:
-    with demo(tmp_path) as run:
+    scenario = tmp_path / "short.yaml"
+    scenario.write_text(SHORT, encoding="utf-8")
+    with demo(tmp_path, [*COMMAND, "--scenario", str(scenario)]) as run:
         run.wait_until(run.ended)
 
     assert run.process.returncode == 0, run.text
@@ -113,7 +135,10 @@ def test_every_alarm_went_as_its_settings_and_datapoints_ask_for_and_graphs_show
             cloud = at_endpoint(environment, endpoint)
             end = datetime.fromtimestamp((cloud.control("status") or {})["now"], UTC)
             empty = empty_graphs(cloud, environment.name, end - timedelta(minutes=scenario.minutes), end)
+        os.kill(run.process.pid, signal.SIGINT)
+        run.wait_until(run.ended)
 
+    assert run.left_behind() == []
     assert "pages received = pages expected" in run.text
     assert len(found.shown) > 40
     assert {"OK", "ALARM"} <= set(found.shown.values())

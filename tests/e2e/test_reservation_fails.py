@@ -18,7 +18,7 @@ from environments.model import Environment
 from fleet import naming
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT, CdkApp, DeploymentError, deployed_stacks, missing_tools, put_secrets
-from local.emulator_process import EmulatorProcess, choose_port
+from local.emulator_process import EmulatorProcess, listen
 from local.endpoint import aws_environment, client, pointed_at
 from stacks.platform import Platform
 from tests.support.templates import cdk_context
@@ -121,7 +121,7 @@ def write_again(event: dict[str, Any], minutes: int) -> None:
 def account(tmp_path: Path) -> Iterator[Account]:
     local = loader.load(ENVIRONMENT)
     with ExitStack() as stack:
-        emulator = EmulatorProcess(choose_port(None), tmp_path / "emulator", parent=os.getpid())
+        emulator = EmulatorProcess(listen(None), tmp_path / "emulator", parent=os.getpid())
         stack.callback(emulator.stop)
         url = emulator.control.endpoint_url
         stack.enter_context(pointed_at(aws_environment(url, local.account, local.region)))

@@ -11,7 +11,7 @@ import yaml
 from environments.model import Environment
 from local.control import EmulatorControl
 from local.deployment import CdkApp
-from local.emulator_process import EmulatorProcess, choose_port
+from local.emulator_process import EmulatorProcess, listen
 from local.endpoint import aws_environment, client, pointed_at
 
 NAME: Final = "doctored"
@@ -120,7 +120,7 @@ def reserve(control: EmulatorControl) -> dict[str, str]:
 @contextmanager
 def embedded_account(folder: Path) -> Iterator[EmulatorControl]:
     """An embedded AWS, with this process pointed at it."""
-    emulator = EmulatorProcess(choose_port(None), folder / "emulator", parent=None)
+    emulator = EmulatorProcess(listen(None), folder / "emulator", parent=None)
     try:
         emulator.wait_until_ready()
         with pointed_at(aws_environment(emulator.control.endpoint_url, "000000000000", REGION)):
