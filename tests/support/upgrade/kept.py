@@ -1,5 +1,6 @@
 """What a deployed platform holds: written before an update, and looked at again after it."""
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -90,7 +91,7 @@ def write(found: dict[tuple[str, str], Held]) -> None:
     logs = client("logs")
     for group in ids(found, "AWS::Logs::LogGroup"):
         logs.create_log_stream(logGroupName=group, logStreamName="kept")
-        event = {"timestamp": int(time.time() * 1000), "message": WORDS}
+        event = {"timestamp": int(time.time() * 1000), "message": json.dumps({"said": WORDS})}
         logs.put_log_events(logGroupName=group, logStreamName="kept", logEvents=[event])
 
 
@@ -105,14 +106,14 @@ def lost(found: dict[tuple[str, str], Held]) -> list[str]:
         item = dynamodb.get_item(TableName=table, Key=_key(dynamodb, table)).get("Item", {})
         read[table] = item.get("said", {}).get("S", "no item")
     for queue in _failures(found):
-        messages = sqs.receive_message(QueueUrl=queue).get("Messages", [{"Body": "no message"}])
+        messages = sqs.receive_message(QueueUrl=queue, VisibilityTimeout=0).get("Messages", [{"Body": "no message"}])
         read[queue] = messages[0]["Body"]
     for topic in ids(found, "AWS::SNS::Topic"):
         readers = sns.list_subscriptions_by_topic(TopicArn=topic)["Subscriptions"]
         read[topic] = WORDS if any(each["Endpoint"] == READER for each in readers) else "its reader is gone"
     for group in ids(found, "AWS::Logs::LogGroup"):
         events = logs.get_log_events(logGroupName=group, logStreamName="kept")["events"]
-        read[group] = events[0]["message"] if events else "no event"
+        read[group] = json.loads(events[0]["message"])["said"] if events else "no event"
     return [f"{name}: {words}" for name, words in read.items() if words != WORDS]
 
 
