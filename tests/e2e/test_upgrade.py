@@ -60,12 +60,12 @@ SCENARIO: Final = Scenario.model_validate(
 
 @dataclass
 class Upgrade:
-    """What was there before the update and after it."""
+    """What was there before the update, after it, and after the released version was deployed over it again."""
 
     version: str
-    start: float
     before: dict[tuple[str, str], kept.Held]
     after: dict[tuple[str, str], kept.Held]
+    back: dict[tuple[str, str], kept.Held]
     alarms_before: dict[str, tuple[str, Any]]
     alarms_after: dict[str, tuple[str, Any]]
     endangered: list[str]
@@ -74,6 +74,8 @@ class Upgrade:
     new_nodes: list[str]
     booked_before: dict[str, Any]
     booked: dict[str, Any]
+    booked_back: dict[str, Any]
+    lost: list[str]
 
 
 @pytest.fixture(scope="module", params=releases.RELEASES)
@@ -121,10 +123,12 @@ def upgraded(version: str, folder: Path, control: EmulatorControl) -> Upgrade:
         for minute in range(BEFORE + 1, BEFORE + TOGETHER + 1):
             live(start + 60 * minute, control, old_nodes, new_nodes)
     names = [spec.script.node for spec in specs]
-    booked = roll_up(after)
+    booked, lost = roll_up(after), kept.lost(before)
+    old.deploy()
+    back = kept.held(ENVIRONMENT)
     return Upgrade(
-        version, start, before, after, alarms_before, alarms_after, endangered, served, names[:2], names[2:],
-        booked_before, booked,
+        version, before, after, back, alarms_before, alarms_after, endangered, served, names[:2], names[2:],
+        booked_before, booked, roll_up(back), lost,
     )  # fmt: skip
 
 
@@ -189,13 +193,17 @@ def test_everything_that_holds_data_is_the_same_afterwards(upgrade: Upgrade) -> 
         "AWS::S3::Bucket", "AWS::DynamoDB::Table", "AWS::EFS::FileSystem", "AWS::Logs::LogGroup", "AWS::KMS::Key",
         "AWS::SNS::Topic", "AWS::SNS::Subscription", "AWS::SQS::Queue", "AWS::KinesisFirehose::DeliveryStream",
     }  # fmt: skip
-    assert {
-        each: upgrade.after.get(place) for place, each in with_data.items() if upgrade.after.get(place) != each
-    } == {}
+    for now in (upgrade.after, upgrade.back):
+        assert {each: now.get(place) for place, each in with_data.items() if now.get(place) != each} == {}
 
 
 def test_what_was_written_before_is_read_afterwards(upgrade: Upgrade) -> None:
+    assert upgrade.lost == []
+
+
+def test_what_was_written_before_is_read_when_the_released_version_is_back(upgrade: Upgrade) -> None:
     assert kept.lost(upgrade.before) == []
+    assert upgrade.booked_back == upgrade.booked
 
 
 def test_no_alarm_is_lost_and_each_keeps_its_state(upgrade: Upgrade) -> None:
