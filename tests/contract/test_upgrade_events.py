@@ -44,7 +44,7 @@ class Hour:
 def together(request: pytest.FixtureRequest) -> Hour:
     version: str = request.param
     folder = releases.required(version)
-    told = json.loads(releases.run(version, HERE / "hour.py", *map(str, OLD_NODES)))
+    told = json.loads(releases.run(version, HERE / "hour.py", "events", *map(str, OLD_NODES)))
     schema = json.loads((folder / "agents/schemas/node-log-event.schema.json").read_text(encoding="utf-8"))
     return Hour(version, told["events"], hour.events(NEW_NODES), told["metrics"], schema)
 
@@ -85,6 +85,16 @@ def test_the_released_ledger_books_the_same_to_the_cent(together: Hour, tmp_path
 
     assert (old["unreadable"], old["problems"]) == (0, [])
     assert old["lines"] == new["lines"]
+
+
+def test_what_a_released_agent_could_not_send_is_sent_by_this_one(together: Hour, tmp_path: Path) -> None:
+    releases.run(together.version, HERE / "hour.py", "spool", str(tmp_path))
+    assert hour.unspool(tmp_path) == [event for event in together.old if event["node"] == "pretrain-0"]
+
+
+def test_what_this_agent_could_not_send_is_sent_by_the_released_one(together: Hour, tmp_path: Path) -> None:
+    hour.spool(tmp_path)
+    assert json.loads(releases.run(together.version, HERE / "hour.py", "unspool", str(tmp_path))) == hour.events([0])
 
 
 def test_events_of_a_released_agent_are_as_this_schema_says(together: Hour) -> None:
