@@ -1,4 +1,4 @@
-"""A released version deployed to the embedded AWS and in use, this tree deployed over it, and the released one again."""
+"""A released version deployed to the embedded AWS and in use, this tree deployed over it, and the old one again."""
 
 import contextlib
 import json
