@@ -12,6 +12,7 @@ from environments.fleet_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
 from environments.fleets import InferenceFleet, TrainingFleet
 from environments.hosted_rules import belongs_to_sagemaker, diagnose_hosted
+from environments.limit_rules import diagnose_limits
 from environments.maintenance_rules import diagnose_maintenance
 from environments.model import Environment
 from environments.network_rules import diagnose_network
@@ -22,9 +23,6 @@ from fleet.fleet_spec import FleetSpec, MarketKind
 
 MANY_FLEETS: Final = 20
 BLOCK_INSTANCES_OF_AN_ORGANIZATION: Final = 256
-# What the Capacity Block engine is told of each fleet, mostly two ARNs, and what it is told besides.
-BYTES_OF_A_BLOCK_FLEET: Final = 440
-BYTES_OF_AN_ENGINE: Final = 480
 
 
 def diagnose_environment(environment: Environment, *, now: datetime | None = None) -> Iterator[Diagnostic]:
@@ -53,7 +51,7 @@ def diagnose_environment(environment: Environment, *, now: datetime | None = Non
     yield from _blocks_are_within_the_limit(specs)
     yield from diagnose_paging(environment)
     yield from _fits_its_stacks(environment)
-    yield from _fits_its_engine(environment)
+    yield from diagnose_limits(environment)
     yield from _quotas(environment, specs)
     yield from over_cloudwatch_budget(environment)
     yield from diagnose_budgets(environment)
@@ -133,21 +131,6 @@ def _fits_its_stacks(environment: Environment) -> Iterator[Diagnostic]:
             len(environment.fleets),
             f"{len(environment.fleets)} fleets: a stack may outgrow CloudFormation's 500 resources or 1 MB",
             f"make environments of at most {MANY_FLEETS} fleets",
-        )
-
-
-def _fits_its_engine(environment: Environment) -> Iterator[Diagnostic]:
-    # Lambda quotas: 4 KB for all environment variables of a function.
-    fleets = len(environment.block_fleets)
-    told = BYTES_OF_A_BLOCK_FLEET * fleets + sum(len(approver) + 4 for approver in environment.approvers)
-    if told + BYTES_OF_AN_ENGINE > 4096:
-        yield warn(
-            "capacity-block-engine-full",
-            "fleets",
-            fleets,
-            f"{fleets} fleets in Capacity Blocks and {len(environment.approvers)} approvers do not fit into the 4 KB "
-            "that Lambda gives the engine's environment variables: its stack would not deploy",
-            "divide them among environments, or let a role approve that several people may take",
         )
 
 
