@@ -17,11 +17,11 @@ from environments.maintenance_rules import diagnose_maintenance
 from environments.model import Environment
 from environments.network_rules import diagnose_network
 from environments.paging_rules import diagnose_paging
+from environments.stack_size import fits_its_stacks
 from fleet.capacity import diagnose_fleet, quotas_needed
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import FleetSpec, MarketKind
 
-MANY_FLEETS: Final = 20
 BLOCK_INSTANCES_OF_AN_ORGANIZATION: Final = 256
 
 
@@ -50,7 +50,7 @@ def diagnose_environment(environment: Environment, *, now: datetime | None = Non
     yield from _reservations_are_not_shared(specs)
     yield from _blocks_are_within_the_limit(specs)
     yield from diagnose_paging(environment)
-    yield from _fits_its_stacks(environment)
+    yield from fits_its_stacks(environment)
     yield from diagnose_limits(environment)
     yield from _quotas(environment, specs)
     yield from over_cloudwatch_budget(environment)
@@ -119,18 +119,6 @@ def _blocks_are_within_the_limit(specs: dict[int, FleetSpec]) -> Iterator[Diagno
             f"{instances} instances in Capacity Blocks, and an organization may hold "
             f"{BLOCK_INSTANCES_OF_AN_ORGANIZATION} on one date",
             "let the blocks follow each other, or ask AWS",
-        )
-
-
-def _fits_its_stacks(environment: Environment) -> Iterator[Diagnostic]:
-    # CloudFormation quotas: 500 resources and 1 MB in a template. A fleet's alarms take some 15 and 30 kB of them.
-    if len(environment.fleets) > MANY_FLEETS:
-        yield warn(
-            "many-fleets",
-            "fleets",
-            len(environment.fleets),
-            f"{len(environment.fleets)} fleets: a stack may outgrow CloudFormation's 500 resources or 1 MB",
-            f"make environments of at most {MANY_FLEETS} fleets",
         )
 
 

@@ -12,14 +12,13 @@ _DOCS: Final = "https://docs.aws.amazon.com"
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One limit: ``most`` of ``what``. Adjustable ones are warned of, others refused."""
+    """One limit: ``most`` of ``what``."""
 
     service: str
     what: str
     most: int
     source: str
     """The page's title, its address, and when it was read."""
-    adjustable: bool = False
 
 
 def _read(title: str, path: str) -> str:
@@ -29,7 +28,6 @@ def _read(title: str, path: str) -> str:
 _STEPS: Final = _read("Quotas for Standard Workflows", "step-functions/latest/dg/limits.html")
 _STACKS: Final = _read("CloudFormation quotas", "AWSCloudFormation/latest/UserGuide/cloudformation-limits.html")
 _LAMBDA: Final = _read("Lambda quotas", "lambda/latest/dg/gettingstarted-limits.html")
-_IAM: Final = _read("IAM and AWS STS quotas", "IAM/latest/UserGuide/reference_iam-quotas.html")
 _SSM: Final = _read(
     "Managing parameter tiers", "systems-manager/latest/userguide/parameter-store-advanced-parameters.html"
 )
@@ -37,18 +35,14 @@ _BUDGETS: Final = _read(
     "BudgetNotificationsForAccount",
     "aws-cost-management/latest/APIReference/API_budgets_BudgetNotificationsForAccount.html",
 )
-_CLOUDWATCH: Final = _read("CloudWatch service quotas", "AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html")
 
 LIMITS: Final = {
     "rollout-outlives-its-execution": Limit("Step Functions", "events of an execution", 25_000, _STEPS),
-    "stack-too-many-resources": Limit("CloudFormation", "resources of a stack", 500, _STACKS),
     "stack-too-large": Limit("CloudFormation", "bytes of a template", 1_000_000, _STACKS),
     "capacity-block-engine-full": Limit("Lambda", "bytes of a function's variables", 4_096, _LAMBDA),
     "paging-too-large": Limit("Lambda", "bytes of a function's variables", 4_096, _LAMBDA),
     "parameter-too-large": Limit("Systems Manager", "bytes of a standard parameter", 4_096, _SSM),
-    "role-policy-too-large": Limit("IAM", "characters of a role's inline policies", 10_240, _IAM),
     "budget-name-too-long": Limit("AWS Budgets", "characters of a name", 100, _BUDGETS),
-    "alarms-quota": Limit("CloudWatch", "alarms of an account in a Region", 5_000, _CLOUDWATCH, adjustable=True),
 }
 """By the code of the diagnostic."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 _FILLED_IN: Final = 110
-# CloudFormation user guide, quotas; Lambda, IAM, Systems Manager, EC2 launch templates: fleet/limits.py has the sources.
+# Quotas in the user guides of CloudFormation, Lambda, Systems Manager and IAM, and of EC2 on user data; as of 2026-11.
 RESOURCES: Final = 500
 OUTPUTS: Final = 200
 PARAMETERS: Final = 200
