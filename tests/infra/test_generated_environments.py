@@ -3,6 +3,7 @@
 `make test` tries a few of the generated files, `make soak` all of them.
 """
 
+import json
 import typing
 from collections.abc import Iterator
 from itertools import islice
@@ -12,18 +13,24 @@ from typing import Any, Final
 
 import pytest
 import yaml
+from cfnlint import api as cfnlint
+from cfnlint.config import ManualArgs
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from environments import loader
 from environments.model import Environment
 from tests.support.environment_files import drawn, files
+from tests.support.environment_options import LONG, REGION
+from tests.support.service_limits import over_limits
 from tests.support.synthesis import synthesized
 
 FILES: Final = 300
 # One of each kind of fleet, two files with two fleets, and some that are refused.
 QUICK: Final = (0, 1, 3, 4, 5, 9, 13, 20)
 CHUNK: Final = 10
+# The linter takes ten times as long as the synthesis.
+LINTED: Final = 2
 
 
 def disagreement(folder: Path, number: int) -> str:
@@ -38,7 +45,8 @@ def disagreement(folder: Path, number: int) -> str:
         return f"{number}: validate says {refused or 'valid'}; synth raises {error}"
     if (made.refusal or "") != "\n".join(refused):
         return f"{number}: validate says {refused or 'valid'}; synth says {made.refusal} {made.findings}"
-    return ""
+    beyond = [line for name, template in made.templates.items() for line in over_limits(name, template)]
+    return f"{number}: both say valid, and {beyond}" if beyond else ""
 
 
 @pytest.mark.parametrize("number", QUICK)
@@ -51,6 +59,29 @@ def test_what_validate_says_of_a_file_is_what_the_synthesis_does(tmp_path: Path,
 def test_what_validate_says_of_many_files_is_what_the_synthesis_does(tmp_path: Path, first: int) -> None:
     said = [disagreement(tmp_path, number) for number in range(first, first + CHUNK)]
     assert [line for line in said if line] == []
+
+
+def longest_names(folder: Path) -> Iterator[Path]:
+    """The valid files of which environment and fleet are called as long as may be."""
+    for number, (name, content) in enumerate(files(FILES)):
+        file = folder / str(number) / f"{name}.yaml"
+        file.parent.mkdir()
+        file.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        if name == LONG and content["fleets"][0]["name"] == LONG:
+            if not any(found.is_error for found in loader.diagnose(file)):
+                yield file
+
+
+@pytest.mark.soak
+def test_the_schemas_of_cloudformation_take_the_longest_names(tmp_path: Path) -> None:
+    tried = list(islice(longest_names(tmp_path), LINTED))
+    assert len(tried) == LINTED
+    for file in tried:
+        for name, template in synthesized(file).templates.items():
+            # A stack that is empty is not deployed.
+            if template.get("Resources"):
+                matches = cfnlint.lint(json.dumps(template), config=ManualArgs(regions=[REGION]))
+                assert [f"{name}: {m}"[:300] for m in matches if m.rule.severity == "error"] == []
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -58,7 +58,7 @@ def _sizes(kind: str, properties: Mapping[str, Any]) -> Iterator[tuple[str, int,
         data = properties["LaunchTemplateData"].get("UserData", "")
         yield "bytes of user data", length(data), USER_DATA_BYTES
     elif kind == "AWS::IAM::ManagedPolicy":
-        yield "characters of a managed policy", length(json.dumps(properties["PolicyDocument"])), 6144
+        yield "characters of a managed policy", compact(properties["PolicyDocument"]), 6144
 
 
 def _add_shared(
