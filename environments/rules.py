@@ -12,21 +12,19 @@ from environments.fleet_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
 from environments.fleets import InferenceFleet, TrainingFleet
 from environments.hosted_rules import belongs_to_sagemaker, diagnose_hosted
+from environments.limit_rules import diagnose_limits
 from environments.maintenance_rules import diagnose_maintenance
 from environments.meant import as_meant
 from environments.model import Environment
 from environments.network_rules import diagnose_network
 from environments.paging_rules import diagnose_paging
+from environments.stack_size import fits_its_stacks
 from fleet.capacity import diagnose_fleet, quotas_needed
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import FleetSpec, MarketKind
 from fleet.nearest import with_known
 
-MANY_FLEETS: Final = 20
 BLOCK_INSTANCES_OF_AN_ORGANIZATION: Final = 256
-# What the Capacity Block engine is told of each fleet, mostly two ARNs, and what it is told besides.
-BYTES_OF_A_BLOCK_FLEET: Final = 440
-BYTES_OF_AN_ENGINE: Final = 480
 
 
 def diagnose_environment(environment: Environment, *, now: datetime | None = None) -> Iterator[Diagnostic]:
@@ -61,8 +59,8 @@ def _diagnose(environment: Environment, now: datetime | None) -> Iterator[Diagno
     yield from _reservations_are_not_shared(specs)
     yield from _blocks_are_within_the_limit(specs)
     yield from diagnose_paging(environment)
-    yield from _fits_its_stacks(environment)
-    yield from _fits_its_engine(environment)
+    yield from fits_its_stacks(environment)
+    yield from diagnose_limits(environment)
     yield from _quotas(environment, specs)
     yield from over_cloudwatch_budget(environment)
     yield from diagnose_budgets(environment)
@@ -130,33 +128,6 @@ def _blocks_are_within_the_limit(specs: dict[int, FleetSpec]) -> Iterator[Diagno
             f"{instances} instances in Capacity Blocks, and an organization may hold "
             f"{BLOCK_INSTANCES_OF_AN_ORGANIZATION} on one date",
             "let the blocks follow each other, or ask AWS",
-        )
-
-
-def _fits_its_stacks(environment: Environment) -> Iterator[Diagnostic]:
-    # CloudFormation quotas: 500 resources and 1 MB in a template. A fleet's alarms take some 15 and 30 kB of them.
-    if len(environment.fleets) > MANY_FLEETS:
-        yield warn(
-            "many-fleets",
-            "fleets",
-            len(environment.fleets),
-            f"{len(environment.fleets)} fleets: a stack may outgrow CloudFormation's 500 resources or 1 MB",
-            f"make environments of at most {MANY_FLEETS} fleets",
-        )
-
-
-def _fits_its_engine(environment: Environment) -> Iterator[Diagnostic]:
-    # Lambda quotas: 4 KB for all environment variables of a function.
-    fleets = len(environment.block_fleets)
-    told = BYTES_OF_A_BLOCK_FLEET * fleets + sum(len(approver) + 4 for approver in environment.approvers)
-    if told + BYTES_OF_AN_ENGINE > 4096:
-        yield warn(
-            "capacity-block-engine-full",
-            "fleets",
-            fleets,
-            f"{fleets} fleets in Capacity Blocks and {len(environment.approvers)} approvers do not fit into the 4 KB "
-            "that Lambda gives the engine's environment variables: its stack would not deploy",
-            "divide them among environments, or let a role approve that several people may take",
         )
 
 

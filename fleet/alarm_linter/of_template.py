@@ -7,28 +7,43 @@ from typing import Any, Final
 
 from fleet.alarm_linter.watched import Alarm, Composite, Dashboard, Series, Watched, Widget
 
+# What moves nodes and tells nobody. Whatever else an alarm calls is taken for somebody who wants a runbook.
+_MOVES_NODES: Final = frozenset({"AWS::AutoScaling::ScalingPolicy", "AWS::ApplicationAutoScaling::ScalingPolicy"})
 _CHILD: Final = re.compile(r'(?:ALARM|OK|INSUFFICIENT_DATA)\(\s*"?([^")]+?)"?\s*\)')
 
 
 def of_template(template: Mapping[str, Any]) -> Watched:
     """What a template deploys; resources of other types are none of the linter's."""
     by_type: dict[str, list[Mapping[str, Any]]] = {}
-    for resource in template.get("Resources", {}).values():
+    types: dict[str, str] = {}
+    for logical_id, resource in template.get("Resources", {}).items():
+        types[logical_id] = resource["Type"]
         by_type.setdefault(resource["Type"], []).append(resource.get("Properties", {}))
     return Watched(
-        alarms=tuple(map(_alarm, by_type.get("AWS::CloudWatch::Alarm", ()))),
-        composites=tuple(map(_composite, by_type.get("AWS::CloudWatch::CompositeAlarm", ()))),
+        alarms=tuple(_alarm(each, types) for each in by_type.get("AWS::CloudWatch::Alarm", ())),
+        composites=tuple(_composite(each, types) for each in by_type.get("AWS::CloudWatch::CompositeAlarm", ())),
         dashboards=tuple(map(_dashboard, by_type.get("AWS::CloudWatch::Dashboard", ()))),
     )
 
 
-def _alarm(properties: Mapping[str, Any]) -> Alarm:
+def _notifies(properties: Mapping[str, Any], types: Mapping[str, str]) -> bool:
+    """Whether the alarm's actions tell somebody, and do more than move nodes."""
+    return any(not _moves_nodes(action, types) for action in properties.get("AlarmActions", []))
+
+
+def _moves_nodes(action: object, types: Mapping[str, str]) -> bool:
+    if isinstance(action, Mapping):
+        return types.get(str(action.get("Ref"))) in _MOVES_NODES
+    return str(action).split(":")[2:3] == ["autoscaling"]
+
+
+def _alarm(properties: Mapping[str, Any], types: Mapping[str, str]) -> Alarm:
     queries: list[Mapping[str, Any]] = properties.get("Metrics", [])
     read = [query["MetricStat"]["Metric"] for query in queries if "MetricStat" in query] or [properties]
     periods = [properties.get("Period", 60), *(q["MetricStat"].get("Period", 60) for q in queries if "MetricStat" in q)]
     return Alarm(
         name=_text(properties.get("AlarmName", "")),
-        notifies="AlarmActions" in properties,
+        notifies=_notifies(properties, types),
         series=tuple(_series(metric) for metric in read),
         expressions=tuple(_text(query["Expression"]) for query in queries if "Expression" in query),
         minutes=int(max(periods)) * int(properties.get("EvaluationPeriods", 1)) // 60,
@@ -40,12 +55,12 @@ def _series(metric: Mapping[str, Any]) -> Series:
     return Series(_text(metric.get("Namespace", "")), _text(metric.get("MetricName", "")), dimensions)
 
 
-def _composite(properties: Mapping[str, Any]) -> Composite:
+def _composite(properties: Mapping[str, Any], types: Mapping[str, str]) -> Composite:
     rule = _text(properties["AlarmRule"])
     suppressor = properties.get("ActionsSuppressor")
     return Composite(
         name=_text(properties.get("AlarmName", "")),
-        notifies="AlarmActions" in properties,
+        notifies=_notifies(properties, types),
         rule=rule,
         children=tuple(_CHILD.findall(rule)),
         suppressor=None if suppressor is None else _text(suppressor),

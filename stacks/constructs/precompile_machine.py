@@ -24,7 +24,8 @@ from constructs import Construct
 # end is later, so that a job that takes too long is a failure with a reason.
 LONGEST_JOB: Final = Duration.hours(36)
 LONGEST: Final = Duration.hours(72)
-LOOK_AGAIN: Final = Duration.seconds(60)
+# Each look has nine events, and an execution 25,000: every minute, one of 72 hours would end before its time.
+LOOK_AGAIN: Final = Duration.seconds(120)
 ERROR: Final = "NotPrecompiled"
 
 

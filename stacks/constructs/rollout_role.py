@@ -25,6 +25,9 @@ _READ_OF_SIDES: Final = (
     "elasticloadbalancing:DescribeTargetHealth",
 )
 _EXECUTIONS: Final = "executions of the one state machine have their names from rollouts"
+# IAM: the inline policies of a role have 10,240 characters together, a managed policy 6,144, and a role 10 of those. An
+# endpoint of the longest names takes some 1,200.
+_ENDPOINTS_OF_A_POLICY: Final = 4
 _GROUP: Final = "an Auto Scaling group gets its id and the end of its name when it is made; these are this stack's"
 
 
@@ -69,23 +72,30 @@ def allow_rollouts(
 
 def _allow_sides(role: iam.Role, environment: Environment, parts: Sequence[EndpointParts]) -> None:
     """What is done to the two sides of endpoints on nodes of ours."""
-    stack = Stack.of(role)
-    _allow(role, "elasticloadbalancing:ModifyRule", on=[each.rule for each in parts])
-    services = [arn for each in parts for arn in each.services]
-    _allow(role, "ecs:DescribeServices", "ecs:UpdateService", on=services)
-    _allow(
-        role,
-        "iam:PassRole",
-        on=[arn for each in parts for arn in each.task_roles],
-        when={"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
-    )
+    _allow_endpoints(role, parts[:_ENDPOINTS_OF_A_POLICY])
+    for start in range(_ENDPOINTS_OF_A_POLICY, len(parts), _ENDPOINTS_OF_A_POLICY):
+        more = iam.ManagedPolicy(role, f"From{start}", roles=[role])
+        _allow_endpoints(more, parts[start : start + _ENDPOINTS_OF_A_POLICY])
     _allow_on_groups(role, naming.stack_name(environment.name, ROLLOUT), "autoscaling:SetDesiredCapacity")
     if any(fleet.scaling for fleet in environment.inference_fleets):
         # The stable sides', which stand still during a rollout.
         stable = naming.stack_name(environment.name, "inference")
         _allow_on_groups(role, stable, "autoscaling:ResumeProcesses", "autoscaling:SuspendProcesses")
+    stack = Stack.of(role)
     served = [_parameter(stack, naming.served_version_parameter(environment.name, each.fleet)) for each in parts]
     _allow(role, "ssm:PutParameter", on=served)
+
+
+def _allow_endpoints(holder: iam.Role | iam.ManagedPolicy, parts: Sequence[EndpointParts]) -> None:
+    _allow(holder, "elasticloadbalancing:ModifyRule", on=[each.rule for each in parts])
+    services = [arn for each in parts for arn in each.services]
+    _allow(holder, "ecs:DescribeServices", "ecs:UpdateService", on=services)
+    _allow(
+        holder,
+        "iam:PassRole",
+        on=[arn for each in parts for arn in each.task_roles],
+        when={"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
+    )
 
 
 def _allow_on_groups(role: iam.Role, stack_name: str, *actions: str) -> None:
@@ -105,8 +115,17 @@ def _parameter(stack: Stack, name: str) -> str:
     return stack.format_arn(service="ssm", resource="parameter", resource_name=name.removeprefix("/"))
 
 
-def _allow(role: iam.Role, *actions: str, on: Sequence[str], when: dict[str, dict[str, str]] | None = None) -> None:
-    role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=list(on), conditions=when))
+def _allow(
+    holder: iam.Role | iam.ManagedPolicy,
+    *actions: str,
+    on: Sequence[str],
+    when: dict[str, dict[str, str]] | None = None,
+) -> None:
+    statement = iam.PolicyStatement(actions=list(actions), resources=list(on), conditions=when)
+    if isinstance(holder, iam.Role):
+        holder.add_to_policy(statement)
+    else:
+        holder.add_statements(statement)
 
 
 def _acknowledge(role: iam.Role, resource: str, reason: str) -> None:

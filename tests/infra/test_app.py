@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from environments import loader
+from tests.support.synthesis import synthesized
 from tests.support.templates import PROJECT_FOLDER, cdk_context
 
 ROOMS = ("fleet", "stacks", "dashboards", "agents", "lambdas")
@@ -40,6 +42,19 @@ def test_two_runs_write_the_same_bytes_and_ask_nobody_anything(tmp_path: Path) -
     assert first.keys() == second.keys()
     assert [name for name in first if first[name] != second[name]] == []
     assert "missing" not in json.loads(first["manifest.json"])
+
+
+@pytest.mark.parametrize("environment", loader.available())
+def test_every_environment_that_ships_is_synthesized_with_all_validations(environment: str) -> None:
+    made = synthesized(loader.FOLDER / f"{environment}.yaml")
+    assert (made.refusal, made.findings) == (None, ())
+    assert f"{environment}network" in "".join(made.templates)
+
+
+def test_the_file_that_people_copy_is_synthesized_by_the_script_itself(tmp_path: Path) -> None:
+    run = run_app(PROJECT_FOLDER, tmp_path, env="dev")
+    assert (run.returncode, run.stdout) == (0, "")
+    assert "ERROR" not in run.stderr
 
 
 @pytest.mark.parametrize(
@@ -93,15 +108,30 @@ def test_a_mistake_in_a_file_is_one_line_and_writes_nothing(tmp_path: Path, writ
     assert contents(tmp_path / "out") == {}
 
 
-def test_a_security_finding_ends_the_app_whatever_stacks_the_command_asks_for(tmp_path: Path) -> None:
-    shutil.copytree(PROJECT_FOLDER / "stacks", tmp_path / "stacks")
-    shutil.copy(PROJECT_FOLDER / "app.py", tmp_path)
+def with_other_stacks(folder: Path, file: str, written: str, instead: str) -> None:
+    """A copy of the project in which one file of the stacks says something else."""
+    shutil.copytree(PROJECT_FOLDER / "stacks", folder / "stacks")
+    shutil.copy(PROJECT_FOLDER / "app.py", folder)
     for room in ("environments", *ROOMS, "docs"):
         if room != "stacks":
-            (tmp_path / room).symlink_to(PROJECT_FOLDER / room)
-    file = tmp_path / "stacks" / "constructs" / "function_state.py"
-    assert "enforce_ssl=True" in file.read_text()
-    file.write_text(file.read_text().replace("enforce_ssl=True", "enforce_ssl=False"))
+            (folder / room).symlink_to(PROJECT_FOLDER / room)
+    changed = folder / "stacks" / file
+    assert written in changed.read_text()
+    changed.write_text(changed.read_text().replace(written, instead))
+
+
+def test_an_alarm_that_tells_people_without_a_runbook_ends_the_app(tmp_path: Path) -> None:
+    topic = '"arn:aws:sns:us-east-2:111122225555:anybody"'
+    with_other_stacks(tmp_path, "constructs/endpoint_scaling.py", "[policy.ref]", f"[policy.ref, {topic}]")
+    run = run_app(tmp_path, tmp_path / "out", env="dev")
+    assert run.returncode == 1
+    wake = "neuron-fleet-dev-inf2-small-wake"
+    assert f"{wake}: it tells people to read {wake}.md, which does not exist" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_security_finding_ends_the_app_whatever_stacks_the_command_asks_for(tmp_path: Path) -> None:
+    with_other_stacks(tmp_path, "constructs/function_state.py", "enforce_ssl=True", "enforce_ssl=False")
 
     # The command line says so to every app, and then judges the findings of the selected stacks itself.
     told = {"@aws-cdk/core:failSynthOnValidationErrors": False}

@@ -1,0 +1,115 @@
+"""What must hold because services allow no more: ``fleet.limits`` has each limit, its source and its code."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from environments.fleets import InferenceFleet
+from environments.model import Environment
+from fleet import naming
+from fleet.diagnostics import Diagnostic, refuse
+from fleet.limits import LIMITS
+from fleet.rollout.history import MOST_EVENTS, most_events
+from fleet.rollout.plan import Plan
+
+# What the Capacity Block engine is told of each fleet beside the fleet's names, mostly two ARNs, and what besides.
+BYTES_OF_A_BLOCK_FLEET: Final = 440
+BYTES_OF_AN_ENGINE: Final = 480
+# Where an endpoint is served, in ARNs and names of both sides: what a rollout's parameter holds beside its plan.
+BYTES_OF_A_PLACE: Final = 2_300
+_LOOKS: Final = (30, 45, 60)
+
+
+def diagnose_limits(environment: Environment) -> Iterator[Diagnostic]:
+    """Everything that is beyond a limit and that no other rule counts."""
+    yield from _rollouts(environment)
+    yield from _fits_its_engine(environment)
+    yield from _budgets(environment)
+    yield from _windows_differ(environment)
+
+
+def _rollouts(environment: Environment) -> Iterator[Diagnostic]:
+    for index, fleet in enumerate(environment.fleets):
+        if not isinstance(fleet, InferenceFleet):
+            continue
+        rollout, place = fleet.endpoint.rollout, f"fleets[{index}].endpoint.rollout"
+        events = most_events(rollout.plan())
+        if events > MOST_EVENTS:
+            limit = LIMITS["rollout-outlives-its-execution"]
+            yield refuse(
+                "rollout-outlives-its-execution",
+                place,
+                round(events),
+                f"a rollout that takes as long as it may has {events:,.0f} events, and {limit.service} ends an "
+                f"execution at {limit.most:,}, of which looks may fill {MOST_EVENTS:,}",
+                _shorter(rollout.plan()),
+            )
+        told = len(rollout.model_dump_json().encode()) + _bytes_of_artifact(fleet.endpoint.artifact)
+        most = LIMITS["parameter-too-large"].most - BYTES_OF_A_PLACE
+        if told > most:
+            wrong = (
+                f"the plan and the artifact's name take {told:,} bytes of the {most:,} that a parameter has for them"
+            )
+            yield refuse("parameter-too-large", place, told, wrong, "name fewer alarms in gates.alarms")
+
+
+def _bytes_of_artifact(artifact: object) -> int:
+    return len(str(artifact).encode()) if artifact else 0
+
+
+def _shorter(plan: Plan) -> str:
+    for seconds in _LOOKS:
+        if seconds > plan.look_seconds and most_events(replace(plan, look_seconds=seconds)) <= MOST_EVENTS:
+            return f"use look_seconds: {seconds}, or fewer steps, or shorter times"
+    return "use fewer steps or shorter times"
+
+
+def _fits_its_engine(environment: Environment) -> Iterator[Diagnostic]:
+    fleets = environment.block_fleets
+    told = sum(BYTES_OF_A_BLOCK_FLEET for _ in fleets)
+    told += BYTES_OF_AN_ENGINE + sum(len(approver.encode()) + 4 for approver in environment.approvers)
+    most = LIMITS["capacity-block-engine-full"].most
+    if told > most:
+        yield refuse(
+            "capacity-block-engine-full",
+            "fleets",
+            len(fleets),
+            f"{len(fleets)} fleets in Capacity Blocks and {len(environment.approvers)} approvers do not fit into the "
+            f"{most:,} bytes that Lambda gives the engine's environment variables",
+            "divide them among environments, or let a role approve that several people may take",
+        )
+
+
+def _budgets(environment: Environment) -> Iterator[Diagnostic]:
+    owners = environment.budgets.owners if environment.budgets else {}
+    most = LIMITS["budget-name-too-long"].most
+    seen: dict[str, str] = {}
+    for owner in owners:
+        place, name = f"budgets.owners.{owner}", naming.budget_name(environment.name, owner)
+        if len(name) > most:
+            wrong = f"the budget would be called {name[:40]}…, of {len(name)} characters; AWS Budgets takes {most}"
+            yield refuse("budget-name-too-long", place, owner, wrong, f"use {most - len(name) + len(owner)} at most")
+        if "/action/" in name:
+            yield refuse("budget-name-refused", place, owner, "AWS Budgets takes no name with /action/", "rename it")
+        other = seen.setdefault(letters(owner), owner)
+        if other != owner:
+            wrong = (
+                f"CloudFormation cannot tell the budget of {owner} from that of {other}: only letters and digits count"
+            )
+            yield refuse("budget-owners-alike", place, owner, wrong, "leave one of them out")
+
+
+def _windows_differ(environment: Environment) -> Iterator[Diagnostic]:
+    seen: dict[str, str] = {}
+    for index, window in enumerate(environment.maintenance):
+        other = seen.setdefault(letters(window.name), window.name)
+        if other != window.name:
+            wrong = f"CloudFormation cannot tell {window.name} from {other}: without dashes they are one name"
+            fix = "give one of them a name that differs by a letter or a digit"
+            yield refuse("maintenance-names-alike", f"maintenance[{index}].name", window.name, wrong, fix)
+
+
+def letters(name: str) -> str:
+    """What of a name is left in an id of CloudFormation."""
+    return re.sub(r"[^A-Za-z0-9]", "", name)
