@@ -34,7 +34,11 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert broken(page) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+# The guide for contributors names pages as files to be changed, beside code.
+REFERRING = [page for page in PAGES if page.name != "CONTRIBUTING.md"]
+
+
+@pytest.mark.parametrize("page", REFERRING, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_that_is_referred_to_is_a_link(page: Path) -> None:
     assert _NAMED.findall(prose(page.read_text(encoding="utf-8"))) == []
 

@@ -21,7 +21,8 @@ FOLDERS = (
     "stacks",
     "tests",
 )
-PAGES = pages()
+# The guide for contributors names files that do not exist yet; a test of its own holds its lists against real changes.
+PAGES = [page for page in pages() if page.name != "CONTRIBUTING.md"]
 _PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*)`")
 _MODULE = re.compile(rf"python -m ((?:{'|'.join(FOLDERS)})[\w.]*)")
 
