@@ -64,7 +64,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
     if state is None:
         refuse("no embedded AWS runs here: start one with `fleet local up`")
     if as_json:
-        print_json({"endpoint_url": state.endpoint_url, "pid": state.pid, "resources": state.resources()})
+        print_json({"endpoint_url": state.endpoint_url, "process": state.pid, "resources": state.resources()})
         return
     COLORED.print(f"{state.endpoint_url} (process {state.pid}, {state.resources()} resources)")
 

@@ -67,6 +67,15 @@ def test_a_platform_that_does_not_run_is_said_in_one_line(command: tuple[str, ..
     assert len(answer.stderr.splitlines()) == 1
 
 
+def test_where_the_platform_runs_is_told_as_json_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = platform_state.PlatformState("http://127.0.0.1:4566", 7, 0.0)
+    monkeypatch.setattr(platform_state, "running", lambda: state)
+    monkeypatch.setattr(platform_state.PlatformState, "resources", lambda _: 42)
+    told = json.loads(fleet("local", "status", "--json").stdout)
+
+    assert told == {"endpoint_url": "http://127.0.0.1:4566", "process": 7, "resources": 42}
+
+
 def test_an_unknown_environment_is_answered_with_the_known_ones() -> None:
     answer = fleet("dashboards", "preview", "nowhere")
 

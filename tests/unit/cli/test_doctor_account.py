@@ -5,7 +5,8 @@ import time
 import pytest
 from botocore.stub import Stubber
 
-from cli.doctor.account import NO_ANSWER, NO_CREDENTIALS, Account, UnansweredError
+from cli.account import NO_CREDENTIALS
+from cli.doctor.account import NO_ANSWER, Account, UnansweredError
 from local.endpoint import aws_environment, pointed_at
 from tests.support.http_endpoint import Answer, endpoint
 
