@@ -1,32 +1,22 @@
 """Every command that takes an environment takes a name or a path, and answers an unknown one in the same words."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from cli.main import app
 from cli.named import NAME_HELP
 from environments import loader
+from tests.support.command_tree import every
 
 UNKNOWN: Final = "environments: there is no environment 'prid'; did you mean prod? known: dev, local, prod, staging\n"
 # What each of the other arguments is given; the environment is judged before all of them.
 OTHERS: Final = {"fleet": "trn1-pretrain", "offering_id": "cb-1", "request_id": "r-1", "job": "job-1", "key": "k"}
 
 
-def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if not hasattr(command, "list_commands"):
-        yield path, command
-        return
-    context = command.make_context("fleet", [], resilient_parsing=True)
-    for name in command.list_commands(context):
-        yield from commands(command.get_command(context, name), (*path, name))
-
-
-TREE: Final = dict(commands(typer.main.get_command(app)))
+TREE: Final = {seen.words[1:]: seen.command for seen in every() if seen.words[0] == "fleet" and not seen.is_group}
 ASKING: Final = {
     path: command
     for path, command in TREE.items()
