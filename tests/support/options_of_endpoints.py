@@ -60,7 +60,10 @@ OF_ENDPOINTS: Final = (
     fleet_option("endpoint.sagemaker_generation", [1, 2, 99], [0], ("hosted",)),
     fleet_option("endpoint.rollout.steps", [[100], [1, 2, 100]], [[50], [100, 50]], (*SERVES, "hosted")),
     fleet_option(
-        "endpoint.rollout.steps", [[10, 50, 100]], [list(range(80, 101)), [5 * n for n in range(1, 21)]], (*SERVES, "hosted")
+        "endpoint.rollout.steps",
+        [[10, 50, 100]],
+        [[*range(80, 101)], [5 * n for n in range(1, 21)]],
+        (*SERVES, "hosted"),
     ),
     fleet_option("endpoint.rollout.bake_minutes", [0.5, 20], [0, 1440], (*SERVES, "hosted")),
     fleet_option("endpoint.rollout.min_requests", [1, 10**9], [0], (*SERVES, "hosted")),
