@@ -94,7 +94,8 @@ def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 
 def optional_keys(model: type[BaseModel]) -> set[tuple[str, str]]:
     """Every key of the model and its parts that a file may leave out, with the part that it is of."""
-    found, todo, done = set(), [model], {model}
+    found: set[tuple[str, str]] = set()
+    todo, done = [model], {model}
     while todo:
         part = todo.pop()
         for name, field in part.model_fields.items():
