@@ -18,6 +18,8 @@ BYTES_OF_A_BLOCK_FLEET: Final = 440
 BYTES_OF_AN_ENGINE: Final = 480
 # Where an endpoint is served, in ARNs and names of both sides: what a rollout's parameter holds beside its plan.
 BYTES_OF_A_PLACE: Final = 2_300
+# What stands beside a fleet's own name in some stack. A test holds it against the stacks.
+PARTS: Final = ("first", "instances", "place", "scaling", "served")
 _LOOKS: Final = (30, 45, 60)
 
 
@@ -27,6 +29,7 @@ def diagnose_limits(environment: Environment) -> Iterator[Diagnostic]:
     yield from _fits_its_engine(environment)
     yield from _budgets(environment)
     yield from _windows_differ(environment)
+    yield from _fleets_differ_from_parts(environment)
 
 
 def _rollouts(environment: Environment) -> Iterator[Diagnostic]:
@@ -108,6 +111,19 @@ def _windows_differ(environment: Environment) -> Iterator[Diagnostic]:
             wrong = f"CloudFormation cannot tell {window.name} from {other}: without dashes they are one name"
             fix = "give one of them a name that differs by a letter or a digit"
             yield refuse("maintenance-names-alike", f"maintenance[{index}].name", window.name, wrong, fix)
+
+
+def _fleets_differ_from_parts(environment: Environment) -> Iterator[Diagnostic]:
+    # Parts of a fleet stand beside other fleets in the templates, under its name and what they are.
+    parts = {f"{fleet.name}-{part}": fleet.name for fleet in environment.fleets for part in PARTS}
+    hosted = {letters(f"{fleet.name}-{part}"): fleet.name for fleet in environment.hosted_fleets for part in PARTS}
+    for index, fleet in enumerate(environment.fleets):
+        other = parts.get(fleet.name)
+        if other is None and fleet in environment.hosted_fleets:
+            other = hosted.get(letters(fleet.name))
+        if other is not None:
+            wrong = f"a part of {other} has that name in the templates"
+            yield refuse("fleet-named-as-a-part", f"fleets[{index}].name", fleet.name, wrong, "give it another name")
 
 
 def letters(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from environments.model import Environment
-from environments.paging import Paging
+from environments.paging import Email, Paging
 from fleet import naming
 from fleet.diagnostics import Diagnostic, refuse, warn
 from fleet.nearest import did_you_mean
@@ -20,6 +20,7 @@ def diagnose_paging(environment: Environment) -> Iterator[Diagnostic]:
     """Names that are there twice or not at all, routes that lead nothing, and more than the pager can be told."""
     paging = environment.paging
     yield from _names_differ(paging)
+    yield from _addresses_differ(paging)
     yield from _routes_end_somewhere(paging)
     yield from _routes_are_reached(paging)
     yield from _owners_are_known(environment)
@@ -38,6 +39,18 @@ def _names_differ(paging: Paging) -> Iterator[Diagnostic]:
             wrong = f"{times} destinations are called {name}"
             fix = "pagerduty and slack are taken by the two secrets; give each other one its own name"
             yield refuse("destination-name-twice", "paging.destinations", name, wrong, fix)
+
+
+def _addresses_differ(paging: Paging) -> Iterator[Diagnostic]:
+    # A topic takes an address once.
+    for index, each in enumerate(paging.destinations):
+        if isinstance(each, Email):
+            for address, times in Counter(each.addresses).items():
+                if times > 1:
+                    where = f"paging.destinations[{index}].addresses"
+                    yield refuse(
+                        "mail-address-twice", where, address, f"{address} is there {times} times", "name it once"
+                    )
 
 
 def _routes_end_somewhere(paging: Paging) -> Iterator[Diagnostic]:

@@ -17,17 +17,17 @@ ROLE: Final = f"arn:aws:iam::{ACCOUNT}:role/on-call/Lead+1@example.com"
 LONG: Final = "abcdefghijklmnopqrstuvwxyz-0123"
 """As long as a name may be."""
 
-TRAINING: Final = {
+TRAINING: Final[dict[str, Any]] = {
     "purpose": "training", "owner": "ml", "instance_type": "trn1.32xlarge", "nodes": 2,
     "availability_zone": "us-east-2c",
     "container_image": f"{REGISTRY}/training:dev", "market": {"kind": "on-demand"},
 }  # fmt: skip
-SERVING: Final = {
+SERVING: Final[dict[str, Any]] = {
     "purpose": "inference", "owner": "ml", "instance_type": "inf2.8xlarge", "nodes": 2, "market": {"kind": "on-demand"},
     "framework": "nxd-inference", "neuron_sdk": "2.28",
     "endpoint": {"container_image": f"{REGISTRY}/chat@{DIGEST}", "certificate_arn": CERTIFICATE, "devices_per_task": 1},
 }  # fmt: skip
-HOSTED: Final = {
+HOSTED: Final[dict[str, Any]] = {
     **SERVING,
     "endpoint": {"engine": "sagemaker", "container_image": f"{REGISTRY}/chat@{DIGEST}", "devices_per_task": 1},
 }
@@ -49,7 +49,7 @@ FLEETS: Final[dict[str, dict[str, Any]]] = {
     "scaled": {
         **SERVING,
         "endpoint": {
-            **SERVING["endpoint"],  # type: ignore[dict-item]
+            **SERVING["endpoint"],
             "scaling": {"min_nodes": 1, "targets": {"core_utilization_percent": 60}},
         },
     },

@@ -60,17 +60,20 @@ OF_ENDPOINTS: Final = (
     fleet_option("endpoint.sagemaker_generation", [1, 2, 99], [0], ("hosted",)),
     fleet_option("endpoint.rollout.steps", [[100], [1, 2, 100]], [[50], [100, 50]], (*SERVES, "hosted")),
     fleet_option(
-        "endpoint.rollout.steps", [[5 * n for n in range(1, 21)]], [list(range(80, 101))], (*SERVES, "hosted")
+        "endpoint.rollout.steps",
+        [[10, 50, 100]],
+        [[*range(80, 101)], [5 * n for n in range(1, 21)]],
+        (*SERVES, "hosted"),
     ),
-    fleet_option("endpoint.rollout.bake_minutes", [0.5, 60], [0, 1440], (*SERVES, "hosted")),
+    fleet_option("endpoint.rollout.bake_minutes", [0.5, 20], [0, 1440], (*SERVES, "hosted")),
     fleet_option("endpoint.rollout.min_requests", [1, 10**9], [0], (*SERVES, "hosted")),
     *(
-        fleet_option(f"endpoint.rollout.{key}", [1, 120], [-1, 1441], (*SERVES, "hosted"))
+        fleet_option(f"endpoint.rollout.{key}", [1, 70], [-1, 1441, 300], (*SERVES, "hosted"))
         for key in ("artifact_minutes", "ready_minutes", "traffic_minutes", "promotion_minutes")
     ),
     fleet_option("endpoint.rollout.pause_hours", [0.1, 24], [0, 25], (*SERVES, "hosted")),
     fleet_option("endpoint.rollout.drain_seconds", [0, 3600], [3601], (*SERVES, "hosted")),
-    fleet_option("endpoint.rollout.look_seconds", [60], [1, 61], (*SERVES, "hosted")),
+    fleet_option("endpoint.rollout.look_seconds", [60, 30], [1, 61], (*SERVES, "hosted")),
     fleet_option("endpoint.rollout.gates.error_percent", [None, 5], [100], (*SERVES, "hosted")),
     fleet_option("endpoint.rollout.gates.latency_ratio", [None, 2], [1], (*SERVES, "hosted")),
     fleet_option("endpoint.rollout.gates.latency_slack_seconds", [0, 1], [-1], (*SERVES, "hosted")),
@@ -95,7 +98,7 @@ OF_ENDPOINTS: Final = (
             ("failed_percent", [None, 0], [100]),
             ("latency_ratio", [None, 3], [1]),
             ("latency_slack_seconds", [0, 9], [-1]),
-            ("minutes", [1, 120], [0, 1440]),
+            ("minutes", [1, 30], [0, 1440]),
         )
     ),
     fleet_option("endpoint.scaling.min_nodes", [1], [0, 2, 3], ("scaled",)),
@@ -114,7 +117,7 @@ OF_ENDPOINTS: Final = (
     fleet_option("endpoint.scaling.scale_to_zero_after_minutes", [], [45, 1440, 44], ("scaled",)),
     fleet_option(
         "endpoint.scaling.warm_pool",
-        [{"nodes": 1}, {"nodes": 2, "state": "stopped"}],
+        [{"nodes": 1}, {"nodes": 1, "state": "stopped"}],
         [{"nodes": 1, "state": "running"}, {"nodes": 2000}],
         ("scaled",),
     ),

@@ -15,7 +15,7 @@ OF_ENVIRONMENT: Final = (
     Option("budgets.owners", [{"ml": 10}, {"a:b": 5.5, "c": 1}], [{"ü": 1}, {"": 1}, {f"o{n}": 1 for n in range(60)}]),
     Option("budgets.owners", [{"x" * 60: 1}], [{"x" * 256: 1}, {"a:b": 1, "a-b": 1}, {"a/b": 1, "a\\b": 1}]),
     Option("budgets.forecast_percent", [80, 120.5], [0]),
-    Option("budgets.stop", ["never", "auto"], ["ask", "now"]),
+    Option("budgets.stop", ["never"], ["auto", "ask", "now"]),
     Option("budgets.approvers", [[ROLE]], [[], ["*"], [ROLE + "x" * 500] * 10]),
     Option("monitoring.period_seconds", [1, 60], [0]),
     Option("monitoring.log_retention_days", [7, 14, 90, 365], [8]),

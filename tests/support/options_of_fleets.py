@@ -15,7 +15,7 @@ from tests.support.environment_options import (
 )
 
 OF_FLEETS: Final = (
-    fleet_option("name", ["one", LONG, "a-b"], ["x", "1a", "A"], ON_NODES),
+    fleet_option("name", ["one", LONG, "a-b"], ["x", "1a", "two-place", "two"], ON_NODES),
     fleet_option("name", ["ab"], [LONG], ("hosted",)),
     fleet_option("owner", OWNERS, ODD_TEXT),
     fleet_option("nodes", [2, 3], [0, 1, 101, 1001, 2001]),

@@ -1,5 +1,6 @@
 """What services allow: refused one beyond, allowed at the limit, and told by a code of its own."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments import loader
+from environments.limit_rules import PARTS
 from environments.model import Environment
 from fleet import naming
 from fleet.limits import LIMITS
@@ -84,6 +86,30 @@ def test_a_budget_that_aws_would_not_name_is_refused(tmp_path: Path) -> None:
 def test_windows_that_cloudformation_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
     windows = [{"name": name, "reason": "r", "cron": "0 2 * * *", "minutes": 1} for name in ("a-b", "ab")]
     assert list(codes(tmp_path, {"maintenance": windows})) == ["maintenance-names-alike"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_fleet_that_is_called_as_a_part_of_another_is_refused(tmp_path: Path, part: str) -> None:
+    name = PROD["fleets"][2]["name"]
+    fleets = [PROD["fleets"][2], {**PROD["fleets"][2], "name": f"{name}-{part}"}]
+    assert list(codes(tmp_path, {"fleets": fleets})) == ["fleet-named-as-a-part"]
+
+
+def test_the_parts_are_those_that_the_stacks_name_beside_a_fleet() -> None:
+    stacks = loader.FOLDER.parent / "stacks"
+    beside = {
+        part
+        for file in stacks.glob("*.py")
+        if "            fleet.name,\n" in (text := file.read_text(encoding="utf-8")) or "self, fleet.name," in text
+        for part in re.findall(r'^ +f"\{fleet\.name\}-([a-z-]+)",$', text, re.MULTILINE)
+    }
+    assert beside == set(PARTS)
+
+
+def test_an_address_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    mail = {"kind": "email", "name": "leads", "addresses": ["a@example.com", "a@example.com"]}
+    changes = {"paging.destinations": [mail], "paging.routes": []}
+    assert list(codes(tmp_path, changes)) == ["mail-address-twice"]
 
 
 def test_a_plan_that_no_parameter_holds_is_refused(tmp_path: Path) -> None:
