@@ -150,7 +150,7 @@ def test_a_clone_without_the_released_commit_fails_where_ci_runs_it_and_says_wha
 ) -> None:
     monkeypatch.setitem(releases.RELEASES, "9.9.9", "0" * 40)
     monkeypatch.setenv("CI", "true")
-    with pytest.raises(releases.ReleaseError, match="version 9.9.9 is not in this clone .*git fetch --unshallow"):
+    with pytest.raises(releases.ReleaseError, match=r"version 9.9.9 is not in this clone .*git fetch --unshallow"):
         releases.required("9.9.9")
 
     monkeypatch.delenv("CI")
