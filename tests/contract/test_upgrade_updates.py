@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.upgrade import assemblies
+from tests.support.upgrade import assemblies, releases
 from tests.support.upgrade.data import DATA, rewritten
 from tests.support.upgrade.intrinsics import Templates
 from tests.support.upgrade.obstacles import obstacles
@@ -143,3 +143,16 @@ def test_other_weights_of_a_rollout_are_found(deployed: Templates) -> None:
 def test_a_loss_is_one_line_that_says_what_and_why() -> None:
     loss = Loss("prices", "Table", "AWS::DynamoDB::Table", Effect.REPLACED, "TableName")
     assert str(loss) == "prices/Table (AWS::DynamoDB::Table) is replaced: TableName"
+
+
+def test_a_clone_without_the_released_commit_fails_where_ci_runs_it_and_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(releases.RELEASES, "9.9.9", "0" * 40)
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(releases.ReleaseError, match=r"version 9.9.9 is not in this clone .*git fetch --unshallow"):
+        releases.required("9.9.9")
+
+    monkeypatch.delenv("CI")
+    with pytest.raises(pytest.skip.Exception, match="git fetch --unshallow"):
+        releases.required("9.9.9")
