@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 ELIDED: Final = "…"
+_LINES_SHOWN: Final = 40
 _BLOCK: Final = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -43,14 +44,16 @@ def commands(document: Path) -> list[Command]:
 
 def difference(expected: tuple[str, ...], printed: str) -> str | None:
     """What is not as expected, or None."""
-    lines = [line.rstrip() for line in printed.splitlines()]
-    if re.fullmatch(_pattern(expected), "".join(f"{line}\n" for line in lines)):
+    text = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
+    if re.fullmatch(_pattern(expected), text):
         return None
     # The longest beginning that is right shows where it goes wrong.
-    for known in range(len(expected), 0, -1):
-        if re.match(_pattern(expected[:known]), "".join(f"{line}\n" for line in lines)):
-            return f"right as far as {expected[known - 1]!r}; printed was:\n{printed}"
-    return f"nothing is like {expected[0]!r}; printed was:\n{printed}" if expected else f"printed was:\n{printed}"
+    for known in range(len(expected), -1, -1):
+        if found := re.match(_pattern(expected[:known]), text):
+            wanted = repr(expected[known]) if known < len(expected) else "the end"
+            rest = "\n".join(text[found.end() :].splitlines()[:_LINES_SHOWN])
+            return f"{wanted} was expected, and printed was:\n{rest}"
+    raise AssertionError("no lines are the beginning of any text")
 
 
 def _pattern(expected: tuple[str, ...]) -> str:
