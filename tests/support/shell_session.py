@@ -24,9 +24,9 @@ _LIMIT_SECONDS: Final = 180.0
 _TERMINAL: Final = {"COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"}
 # A line of JSON comes in: words, variables and the file for what is printed; the exit code goes out.
 _FORKING: Final = """
-import json, os, sys
-import agents.main, cli.main
-programs = {"fleet": cli.main.app, "fleet-agent": agents.main.app}
+import json, os, pathlib, pkgutil, sys, tomllib
+scripts = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]["scripts"]
+programs = {name: pkgutil.resolve_name(target) for name, target in scripts.items()}
 for line in sys.stdin:
     order = json.loads(line)
     child = os.fork()
@@ -39,8 +39,7 @@ for line in sys.stdin:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.argv = order["words"]
         try:
-            programs[sys.argv[0]](prog_name=sys.argv[0])
-            code = 0
+            code = programs[sys.argv[0]]() or 0
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
         except BaseException:

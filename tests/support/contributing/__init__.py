@@ -59,7 +59,6 @@ def example(name: str) -> Example:
 def copied(folder: Path) -> Path:
     """A copy of the project, to be changed."""
     shutil.copytree(PROJECT_FOLDER, folder, ignore=shutil.ignore_patterns(*_NOT_COPIED))
-    (folder / ".venv").symlink_to((PROJECT_FOLDER / ".venv").resolve())
     return folder
 
 
