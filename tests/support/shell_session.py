@@ -18,8 +18,8 @@ from typing import Final, Self
 
 from tests.support.templates import PROJECT_FOLDER
 
-# What somebody installed, built or measured beside the project's own files, and what no command reads.
-_NOT_COPIED: Final = (".*", "node_modules", "dist", "build", "cdk.out*", "__pycache__", "*.egg-info", "tests", "bench")
+# At the top of the project: what is installed, built or measured there, and what no command reads.
+_LEFT_OUT: Final = frozenset({"node_modules", "dist", "build", "cdk.out", "tests", "bench"})
 _LIMIT_SECONDS: Final = 180.0
 _TERMINAL: Final = {"COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"}
 # A line of JSON comes in: words, variables and the file for what is printed; the exit code goes out.
@@ -54,10 +54,15 @@ for line in sys.stdin:
 
 def copied(folder: Path) -> Path:
     """A copy of what the project's commands read, with what is installed beside it."""
-    shutil.copytree(PROJECT_FOLDER, folder, ignore=shutil.ignore_patterns(*_NOT_COPIED))
+    shutil.copytree(PROJECT_FOLDER, folder, ignore=_left_out)
     for installed in (".venv", "node_modules"):
         (folder / installed).symlink_to((PROJECT_FOLDER / installed).resolve())
     return folder
+
+
+def _left_out(parent: str, names: list[str]) -> set[str]:
+    top = _LEFT_OUT if Path(parent) == PROJECT_FOLDER else frozenset()
+    return {name for name in names if name in top or name == "__pycache__" or name.startswith(".")}
 
 
 class ShellSession:
