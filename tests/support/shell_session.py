@@ -5,7 +5,6 @@ it would have in a shell, and not its own seconds of imports.
 """
 
 import contextlib
-import io
 import json
 import os
 import shlex
@@ -93,7 +92,9 @@ class ShellSession:
         """Exit code and all that was printed."""
         words = shlex.split(command)
         if words[0] == "export":
-            self._variables.update(word.split("=", 1) for word in words[1:])
+            for word in words[1:]:
+                name, _, value = word.partition("=")
+                self._variables[name] = value
             return 0, ""
         if words[0] in {"fleet", "fleet-agent"}:
             return self._of_the_project(words)
@@ -113,8 +114,8 @@ class ShellSession:
     def _of_the_project(self, words: list[str]) -> tuple[int, str]:
         order = {"words": words, "variables": dict(self._variables), "output": str(self._output)}
         stdin, stdout = self._programs.stdin, self._programs.stdout
-        assert isinstance(stdin, io.TextIOBase)
-        assert isinstance(stdout, io.TextIOBase)
+        assert stdin is not None
+        assert stdout is not None
         stdin.write(json.dumps(order) + "\n")
         stdin.flush()
         code = int(stdout.readline())
