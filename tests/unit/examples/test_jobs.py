@@ -44,8 +44,8 @@ def test_an_example_passes_every_rule_of_the_environment_that_runs_on_a_laptop(f
 def test_every_place_that_an_example_reads_or_writes_is_granted_by_its_fleet(file: Path) -> None:
     content = yaml.safe_load(file.read_text(encoding="utf-8"))
     fleet = next(each for each in loader.load(ENVIRONMENT).training_fleets if each.name == content["fleet"])
-    written = [content["checkpoint"]["location"]]
-    read = []
+    written: list[str] = [content["checkpoint"]["location"]]
+    read: list[str] = []
     for option, place in re.findall(r"(--\w+)[= ](s3://\S+)", " ".join(content["command"])):
         (written if option == "--out" else read).append(place)
     assert read
