@@ -19,6 +19,7 @@ from local.endpoint import client
 from tests.support import doctored
 
 EXAMPLE: Final = Path("examples/pretraining/job.yaml")
+EXAMPLES: Final = sorted(EXAMPLE.parent.parent.glob("*/job.yaml"))
 STATUSES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 
 pytestmark = pytest.mark.skipif(
@@ -39,13 +40,11 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def written(folder: Path, **changes: Any) -> str:
-    """The example on the four nodes of the local fleet: 4 x 32 = 128 ranks = 8 x 4 x 4."""
+    """The example with ``changes``; it asks for all four nodes of the local fleet."""
     content = yaml.safe_load(EXAMPLE.read_text(encoding="utf-8"))
     content["model"]["config"] = str((EXAMPLE.parent / content["model"]["config"]).resolve())
-    # The place that the local fleet gives its jobs.
-    content["checkpoint"]["location"] = "s3://training-checkpoints/llama-2-7b"
     file = folder / "job.yaml"
-    file.write_text(yaml.safe_dump(content | {"environment": ENVIRONMENT, "nodes": 4} | changes), encoding="utf-8")
+    file.write_text(yaml.safe_dump(content | changes), encoding="utf-8")
     return str(file)
 
 
@@ -98,6 +97,18 @@ def test_a_job_is_submitted_shown_with_its_figures_and_stopped(deployed: Path) -
     (ended,) = json.loads(fleet("list", ENVIRONMENT, "--all", "--json").stdout)
     assert (ended["status"], ended["reason"]) == ("FAILED", "Stopped by `fleet jobs stop`.")
     assert "is over: FAILED" in fleet("stop", ENVIRONMENT, submitted["job_name"], "--yes").stderr
+
+
+def test_every_shipped_example_is_submitted_as_it_is(deployed: Path) -> None:
+    for file in EXAMPLES:
+        name = yaml.safe_load(file.read_text(encoding="utf-8"))["name"]
+        answer = fleet("submit", str(file), "--yes")
+        assert (answer.exit_code, answer.stderr) == (0, ""), answer.output
+        assert f"submitted {name}-" in answer.stdout
+    waiting = [job for job in jobs_in_the_queue() if job["status"] == "RUNNABLE"]
+    assert len(waiting) == len(EXAMPLES) >= 3
+    for job in waiting:
+        assert fleet("stop", ENVIRONMENT, job["jobName"], "--yes").exit_code == 0
 
 
 def report(job_id: str) -> None:

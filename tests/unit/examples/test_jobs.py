@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import yaml
 from typer.testing import CliRunner
 
 from cli.main import app
+from environments import loader
+from local.deployment import ENVIRONMENT
 
 ROOT = Path(__file__).parents[3]
 FILES = sorted((ROOT / "examples").glob("*/job.yaml"))
@@ -27,13 +30,31 @@ def test_there_is_one_of_each_kind() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
-def test_an_example_passes_every_rule_but_that_its_buckets_are_nobodys(file: Path) -> None:
+def test_an_example_passes_every_rule_of_the_environment_that_runs_on_a_laptop(file: Path) -> None:
     content = dry_run(file)
-    # No shipped environment gives rights to s3://your-checkpoints.
-    assert [finding["code"] for finding in content["findings"]] == ["checkpoint-not-granted"]
+    assert content["findings"] == []
+    assert content["plan"]["job"]["fleet"] in {fleet.name for fleet in loader.load(ENVIRONMENT).training_fleets}
+    assert yaml.safe_load(file.read_text(encoding="utf-8"))["environment"] == ENVIRONMENT
     assert content["submitted"] is None
     sizes = content["hbm_bytes_per_core"]
     assert sizes["used"] + sizes["headroom"] <= sizes["hbm"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+def test_every_place_that_an_example_reads_or_writes_is_granted_by_its_fleet(file: Path) -> None:
+    content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    fleet = next(each for each in loader.load(ENVIRONMENT).training_fleets if each.name == content["fleet"])
+    written: list[str] = [content["checkpoint"]["location"]]
+    read: list[str] = []
+    for option, place in re.findall(r"(--\w+)[= ](s3://\S+)", " ".join(content["command"])):
+        (written if option == "--out" else read).append(place)
+    assert read
+    assert [place for place in read if not below(place, (*fleet.reads, *(fleet.writes or ())))] == []
+    assert [place for place in written if not below(place, fleet.writes or ())] == []
+
+
+def below(place: str, granted: tuple[str, ...]) -> bool:
+    return any(place.startswith(f"{each}/") for each in granted)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
@@ -50,9 +71,9 @@ def test_every_module_that_an_example_runs_is_there(file: Path) -> None:
 
 def test_the_pre_training_job_is_split_three_ways() -> None:
     plan = dry_run(ROOT / "examples/pretraining/job.yaml")["plan"]
-    # 8 nodes x 32 cores
-    assert plan["world_size"] == 256
-    assert (plan["job"]["parallel"]["tensor"], plan["job"]["parallel"]["pipeline"], plan["data_parallel"]) == (8, 4, 8)
+    # 4 nodes x 32 cores
+    assert plan["world_size"] == 128
+    assert (plan["job"]["parallel"]["tensor"], plan["job"]["parallel"]["pipeline"], plan["data_parallel"]) == (8, 4, 4)
 
 
 def test_the_fine_tune_leaves_a_tensor_parallel_group_of_cores_to_its_validation() -> None:
