@@ -13,3 +13,14 @@ def _no_account(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.delenv("AWS_PROFILE", raising=False)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="run the long tests, those with the marker soak, and no other")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    wanted = bool(config.getoption("--soak"))
+    left_out = [item for item in items if ("soak" in item.keywords) is not wanted]
+    items[:] = [item for item in items if ("soak" in item.keywords) is wanted]
+    config.hook.pytest_deselected(items=left_out)
