@@ -15,6 +15,7 @@ from environments.model import Environment
 from stacks.platform import Platform
 
 PROJECT_FOLDER = Path(__file__).parents[2]
+_STAGES: dict[str, Platform] = {}
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,14 @@ def platform(environment: str) -> Platform:
 
 
 def stage_of(environment: Environment) -> Platform:
-    """The same of an environment that need not be a file."""
+    """The same of an environment that need not be a file; equal ones share one stage, so no test changes it."""
+    key = environment.model_dump_json()
+    if key not in _STAGES:
+        _STAGES[key] = _new_stage(environment)
+    return _STAGES[key]
+
+
+def _new_stage(environment: Environment) -> Platform:
     app = cdk.App(
         context=cdk_context(),
         outdir=tempfile.mkdtemp(prefix="cdk-"),
@@ -78,6 +86,7 @@ def templates(environment: str) -> Mapping[str, StackTemplate]:
     return templates_of(platform(environment))
 
 
+@cache
 def templates_of(stage: Platform) -> Mapping[str, StackTemplate]:
     """The templates of ``stage``, by the stack's id."""
     return {
