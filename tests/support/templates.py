@@ -66,18 +66,18 @@ def stage_of(environment: Environment) -> Platform:
     """The same of an environment that need not be a file; equal ones share one stage, so no test changes it."""
     key = environment.model_dump_json()
     if key not in _STAGES:
-        _STAGES[key] = _new_stage(environment)
+        _STAGES[key] = Platform(new_app(), environment.name, environment=environment)
     return _STAGES[key]
 
 
-def _new_stage(environment: Environment) -> Platform:
-    app = cdk.App(
+def new_app() -> cdk.App:
+    """With what the CDK command adds, and without what takes as long as the rest: CDK's own look at the templates."""
+    return cdk.App(
         context=cdk_context(),
         outdir=tempfile.mkdtemp(prefix="cdk-"),
         stack_traces=False,
         builtin_cloud_formation_validation=False,
     )
-    return Platform(app, environment.name, environment=environment)
 
 
 @cache
