@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import pytest
+
 from fleet.approval import RefusedError
 from fleet.blocks.life import TERMINATION
 from fleet.blocks.purchase import APPROVAL_LASTS, Status
