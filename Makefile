@@ -61,6 +61,10 @@ test-rooms:
 soak: $(VENV)/dev node_modules/.installed
 	$(BIN)/python -m pytest --soak --numprocesses 2 --durations=5 $(ARGS)
 
+# The long tests, which `make test` leaves out: each marked soak, on two cores.
+soak: $(VENV)/dev node_modules/.installed
+	$(BIN)/python -m pytest --soak --numprocesses 2 --durations=5 $(ARGS)
+
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

@@ -1,10 +1,18 @@
 """What holds for every test: no AWS account, no deadline on a property that a busy machine could miss."""
 
+from functools import cache
+
+import botocore.session
 import pytest
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
+# Click's commands are what they are, however often a test runs one: Typer would make all of them for every run.
+typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]  # imported there
+# Every boto3 session would read the JSON of its services again, which takes ten times as long as to make a client.
+botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 @pytest.fixture(autouse=True)

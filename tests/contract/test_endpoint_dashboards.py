@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 
@@ -21,6 +20,7 @@ from stacks.observability import ObservabilityStack
 from tests.support.hosted_environment import FLEET as HOSTED
 from tests.support.hosted_environment import content as hosted_content
 from tests.support.scaled_endpoint import TO_ONE, TO_ZERO, scaled
+from tests.support.templates import new_app
 from tests.support.watching import ENVIRONMENTS, Json, dashboards, flatten, watched
 
 CHAT = "inf2-chat"
@@ -56,7 +56,7 @@ def template(case: str, *, own: bool = True) -> Json:
         fleet.name: EndpointNames(f"app/{fleet.name}/1", f"targetgroup/{fleet.name}/1", f"{fleet.name}-nodes")
         for fleet in environment.inference_fleets
     }
-    stack = ObservabilityStack(cdk.App(), "observability", environment=environment, endpoints=endpoints)
+    stack = ObservabilityStack(new_app(), "observability", environment=environment, endpoints=endpoints)
     return dict(assertions.Template.from_stack(stack).to_json())
 
 
@@ -247,7 +247,7 @@ def test_fleets_whose_names_differ_in_a_dash_have_a_dashboard_each() -> None:
     environment = Environment.model_validate(content)
     names = {fleet.name: EndpointNames("app/x/1", "targetgroup/x/1") for fleet in environment.inference_fleets}
 
-    stack = ObservabilityStack(cdk.App(), "observability", environment=environment, endpoints=names)
+    stack = ObservabilityStack(new_app(), "observability", environment=environment, endpoints=names)
 
     found = assertions.Template.from_stack(stack).find_resources("AWS::CloudWatch::Dashboard").values()
     assert {"neuron-fleet-local-endpoint-inf2-chat", "neuron-fleet-local-endpoint-inf2chat"} <= {

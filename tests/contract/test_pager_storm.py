@@ -14,9 +14,7 @@ from stacks.operations import MOST_TRIES
 from tests.support.pager import AT, Pager, alarm_message, sns_event
 from tests.support.pager_deployment import Aws, deployed
 
-ALARMS = 50
 INCIDENTS = 20
-NOTIFICATIONS = 10_000
 # Within the quarter of an hour that an OK waits for its own alarm, and longer than an incident lasts.
 LONGEST_DELAY = 800.0
 EVERY = timedelta(minutes=10)
@@ -46,7 +44,7 @@ def notification(alarm: int, state: str, at: datetime) -> dict[str, Any]:
     return sns_event(message)
 
 
-def transitions(alarms: int = ALARMS) -> Iterator[tuple[datetime, dict[str, Any]]]:
+def transitions(alarms: int) -> Iterator[tuple[datetime, dict[str, Any]]]:
     for alarm in range(alarms):
         for incident in range(INCIDENTS):
             start = AT + incident * EVERY
@@ -63,27 +61,30 @@ def told(pager: Pager) -> Events:
     return events
 
 
-def test_one_trigger_and_one_resolve_for_each_incident_however_the_messages_come(aws: Aws) -> None:
+@pytest.mark.parametrize(("alarms", "notifications"), [(5, 1_000), pytest.param(50, 10_000, marks=pytest.mark.soak)])
+def test_one_trigger_and_one_resolve_for_each_incident_however_the_messages_come(
+    aws: Aws, alarms: int, notifications: int
+) -> None:
     choose = random.Random(7)  # noqa: S311 - the same storm in every run
-    every = list(transitions())
+    every = list(transitions(alarms))
     # Each at least once; the rest are repetitions.
-    storm = every + choose.choices(every, k=NOTIFICATIONS - len(every))
+    storm = every + choose.choices(every, k=notifications - len(every))
     for at, event in storm:
         aws.notify(at.timestamp() + choose.uniform(0, LONGEST_DELAY), event)
 
     aws.run()
 
     events = told(aws.pager)
-    assert len(storm) == NOTIFICATIONS
-    assert Counter(map(tuple, events.values())) == {("trigger", "resolve"): ALARMS * INCIDENTS}
+    assert len(storm) == notifications
+    assert Counter(map(tuple, events.values())) == {("trigger", "resolve"): alarms * INCIDENTS}
     assert {opened for _, opened in events} == {
         (AT + incident * EVERY).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         for incident in range(INCIDENTS)
     }
     # The channel too reads each incident once when it begins and once when it is over.
     assert Counter(body["text"].split()[0] for body in aws.pager.inbox.slack) == {
-        "PAGE": ALARMS * INCIDENTS,
-        "RESOLVED": ALARMS * INCIDENTS,
+        "PAGE": alarms * INCIDENTS,
+        "RESOLVED": alarms * INCIDENTS,
     }
     assert aws.undelivered == []
 

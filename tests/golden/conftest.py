@@ -11,7 +11,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from fleet.capacity import FleetRefusedError, compile_fleet
 from stacks.constructs.efa_launch_template import EfaLaunchTemplate, Node
 from tests.golden.cases import Golden, golden_cases
-from tests.support.templates import cdk_context
+from tests.support.templates import new_app
 
 OWN_GROUP = "arn:aws:resource-groups:us-east-2:111122223333:group/created-with-the-fleet"
 
@@ -19,7 +19,7 @@ OWN_GROUP = "arn:aws:resource-groups:us-east-2:111122223333:group/created-with-t
 @cache
 def templates() -> dict[str, dict[str, Any]]:
     """The launch templates of all cases that can be built, by region: a type is linted where it is offered."""
-    app = cdk.App(context=cdk_context(), stack_traces=False)
+    app = new_app()
     stacks: dict[str, cdk.Stack] = {}
     for case in golden_cases():
         try:

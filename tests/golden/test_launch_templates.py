@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cfnlint import api as cfnlint
-from cfnlint.config import ManualArgs
 from syrupy.assertion import SnapshotAssertion
 
 from fleet.capacity import compile_fleet, diagnose_fleet
@@ -18,6 +16,7 @@ from fleet.instances import instance_type
 from local.emulator.resources.schemas import PropertyError, checked
 from tests.golden.cases import MARKETS, RESERVATION, TYPES, Golden, golden_cases
 from tests.golden.conftest import OWN_GROUP, launch_template_data, templates
+from tests.support.linting import errors
 
 LAYOUTS: dict[str, dict[str, list[list[Any]]]] = json.loads(
     (Path(__file__).parent / "efa_layouts.json").read_text(encoding="utf-8")
@@ -69,9 +68,7 @@ def test_a_property_that_cloudformation_does_not_have_would_be_found() -> None:
 def test_cloudformation_would_accept_all_of_them(region: str) -> None:
     # E3628 knows instance types by their on-demand price lists: types that are sold as Capacity Blocks only are not
     # there. Which type is offered where is the catalogue's own, dated, fact.
-    config = ManualArgs(regions=[region], ignore_checks=["E3628"])
-    matches = cfnlint.lint(json.dumps(templates()[region]), config=config)
-    assert [str(match)[:300] for match in matches if match.rule.severity == "error"] == []
+    assert errors(json.dumps(templates()[region]), region, "E3628") == []
 
 
 def interfaces(case: Golden) -> list[list[Any]]:

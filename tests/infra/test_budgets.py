@@ -4,14 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 import yaml
 
 from environments import loader
 from environments.model import Environment
-from stacks.platform import Platform
-from tests.support.templates import cdk_context, templates
+from tests.support.templates import stage_of, templates
 from tests.support.watching import flatten
 
 STACK = "budgets"
@@ -67,7 +65,7 @@ def test_what_is_paid_in_advance_and_endpoints_are_out_of_reach() -> None:
     spot = {**content["fleets"][0], "name": "spare", "market": {"kind": "on-demand"}}
     budgets = {"monthly_usd": 100, "stop": "ask", "approvers": [ROLE]}
     environment = Environment.model_validate({**content, "fleets": [*content["fleets"], spot], "budgets": budgets})
-    stage = Platform(cdk.App(context=cdk_context()), "prod", environment=environment)
+    stage = stage_of(environment)
     body = stage.synth().get_stack_by_name("neuron-fleet-prod-budgets").template
 
     reached = json.dumps(properties(body, "AWS::IAM::Policy")) + json.dumps(properties(body, "AWS::Lambda::Function"))
@@ -88,7 +86,7 @@ def test_a_pool_can_be_closed_and_its_jobs_are_out_of_reach() -> None:
     environment = Environment.model_validate({**content, "fleets": fleets, "budgets": budgets})
     (pool,) = [fleet.name for fleet in environment.stoppable_fleets]
     assert pool == "trn1-spot"
-    stage = Platform(cdk.App(context=cdk_context()), "staging", environment=environment)
+    stage = stage_of(environment)
     body = stage.synth().get_stack_by_name("neuron-fleet-staging-budgets").template
 
     *_, (memory, _, _), (action, resource, condition) = rights(body)

@@ -3,13 +3,11 @@
 import json
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
 
 from environments import loader
-from stacks.platform import Platform
-from tests.support.templates import cdk_context, templates
+from tests.support.templates import stage_of, templates
 
 EACH = [(environment, fleet.name) for environment in loader.available() for fleet in loader.load(environment).fleets]
 
@@ -57,8 +55,7 @@ def test_only_nodes_with_efa_are_in_the_efa_group() -> None:
 def test_the_nodes_of_a_job_reach_each_other_without_efa_too() -> None:
     dev = loader.load("dev")
     fleets = tuple(fleet.model_copy(update={"nodes": 2}) for fleet in dev.fleets)
-    app = cdk.App(context=cdk_context())
-    capacity = Platform(app, "dev", environment=dev.model_copy(update={"fleets": fleets})).capacity
+    capacity = stage_of(dev.model_copy(update={"fleets": fleets})).capacity
     found = {
         data["InstanceType"]: json.dumps(data["NetworkInterfaces"])
         for template in Template.from_stack(capacity).find_resources("AWS::EC2::LaunchTemplate").values()
@@ -192,8 +189,7 @@ def test_a_fleet_may_bring_its_own_image() -> None:
         update={"fleets": (training.model_copy(update={"image_parameter": "/our/efa-image"}), *others)}
     )
 
-    app = cdk.App(context=cdk_context())
-    stage = Platform(app, "staging", environment=environment)
+    stage = stage_of(environment)
     for stack in (stage.capacity, stage.training):
         parameters = Template.from_stack(stack).to_json()["Parameters"].values()
         assert "/our/efa-image" in [parameter["Default"] for parameter in parameters]

@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 import yaml
 from cdk_nag import AwsSolutionsChecks
@@ -16,7 +15,7 @@ from environments.model import Environment
 from stacks.capacity_blocks import ENGINE
 from stacks.constructs.python_function import ROOT
 from stacks.platform import Platform
-from tests.support.templates import cdk_context, templates
+from tests.support.templates import stage_of, templates
 from tests.support.watching import flatten
 
 APPROVER = "arn:aws:iam::111122223333:role/capacity/approver"
@@ -29,8 +28,7 @@ def with_approver(fleets: int) -> tuple[Platform, Body]:
     """Production with an approver, and its first so many fleets."""
     content = yaml.safe_load((loader.FOLDER / "prod.yaml").read_text(encoding="utf-8"))
     content |= {"approvers": [APPROVER], "fleets": content["fleets"][:fleets]}
-    app = cdk.App(context=cdk_context(), stack_traces=False)
-    platform = Platform(app, "prod", environment=Environment.model_validate(content))
+    platform = stage_of(Environment.model_validate(content))
     (body,) = [artifact.template for artifact in platform.synth().stacks if artifact.hierarchical_id.endswith(STACK)]
     return platform, body
 

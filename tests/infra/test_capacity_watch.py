@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 import yaml
 from cdk_nag import AwsSolutionsChecks
@@ -18,7 +17,7 @@ from fleet.reserved.place import Place
 from stacks.capacity_watch import WATCH
 from stacks.constructs.python_function import ROOT
 from stacks.platform import Platform
-from tests.support.templates import cdk_context, templates
+from tests.support.templates import stage_of, templates
 from tests.support.watching import flatten
 
 STACK = "capacity-watch"
@@ -32,8 +31,7 @@ def changed(fleets: str) -> tuple[Platform, Body]:
     """Production with other fleets, given as JSON of changes to its own three by index, or of more of them."""
     content = yaml.safe_load((loader.FOLDER / "prod.yaml").read_text(encoding="utf-8"))
     content["fleets"] = [{**content["fleets"][index], **changes} for index, changes in json.loads(fleets)]
-    app = cdk.App(context=cdk_context(), stack_traces=False)
-    platform = Platform(app, "prod", environment=Environment.model_validate(content))
+    platform = stage_of(Environment.model_validate(content))
     (body,) = [artifact.template for artifact in platform.synth().stacks if artifact.hierarchical_id.endswith(STACK)]
     return platform, body
 

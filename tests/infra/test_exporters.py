@@ -4,14 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
 
 from agents.config import AgentConfig, OtlpConfig, PrometheusConfig, read
 from environments import loader
-from stacks.platform import Platform
-from tests.support.templates import cdk_context, templates
+from tests.support.templates import stage_of, templates
 
 ADDRESS = "10.0.0.7"
 MONITORING = f"{{prometheus: {{port: 9469, address: {ADDRESS}}}, otlp: true}}"
@@ -24,7 +22,7 @@ def capacity(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     file = tmp_path_factory.mktemp("environments") / "prod.yaml"
     before, _, _ = text.partition("monitoring:")
     file.write_text(f"{before}monitoring: {MONITORING}\n", encoding="utf-8")
-    platform = Platform(cdk.App(context=cdk_context()), "prod", environment=loader.load_file(file))
+    platform = stage_of(loader.load_file(file))
     return dict(Template.from_stack(platform.capacity).to_json())
 
 

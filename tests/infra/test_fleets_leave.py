@@ -6,7 +6,6 @@ stack, which is deployed later or no more at all, still imports.
 
 import json
 import re
-import tempfile
 from typing import Any
 
 import aws_cdk as cdk
@@ -15,22 +14,14 @@ import pytest
 from environments import loader
 from environments.markets import OnDemand
 from environments.model import Environment
-from stacks.platform import Platform
 from tests.support.clients import PEERED, PUBLIC, called_by
-from tests.support.templates import cdk_context
+from tests.support.templates import stage_of, templates_of
 
 FLEETS = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).fleets]
 
 
 def deployed(environment: Environment) -> dict[str, dict[str, Any]]:
-    app = cdk.App(
-        context=cdk_context(),
-        outdir=tempfile.mkdtemp(prefix="cdk-"),
-        stack_traces=False,
-        builtin_cloud_formation_validation=False,
-    )
-    stacks = Platform(app, environment.name, environment=environment).synth().stacks
-    return {stack.stack_name: stack.template for stack in stacks}
+    return {template.name: template.body for template in templates_of(stage_of(environment)).values()}
 
 
 def exports(template: dict[str, Any]) -> set[str]:
@@ -62,13 +53,8 @@ def test_a_fleet_can_give_up_its_reservation_its_block_and_its_placement_group()
 def test_an_environment_may_have_fleets_of_one_purpose_only(purpose: str) -> None:
     before = loader.load("prod")
     fleets = tuple(fleet for fleet in before.fleets if fleet.purpose == purpose)
-    app = cdk.App(
-        context=cdk_context(),
-        outdir=tempfile.mkdtemp(prefix="cdk-"),
-        stack_traces=False,
-        builtin_cloud_formation_validation=False,
-    )
-    Platform(app, "prod", environment=before.model_copy(update={"fleets": fleets}))
+    app = stage_of(before.model_copy(update={"fleets": fleets})).node.root
+    assert isinstance(app, cdk.App)
 
     # With the checks that the command line makes, which a stage's own synthesis leaves out.
     assert app.synth().nested_assemblies

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Annotations, Match
 
@@ -11,8 +10,7 @@ from environments.month_shape import month_shape
 from fleet.fleet_spec import Purpose
 from fleet.planning.month.storage import ROOT_VOLUME_GB
 from stacks.constructs.efa_launch_template import ROOT_VOLUME_GIB
-from stacks.platform import Platform
-from tests.support.templates import cdk_context, platform
+from tests.support.templates import platform, stage_of
 from tests.support.watching import ENVIRONMENTS, Json, Watched, watched
 
 
@@ -58,11 +56,7 @@ def test_synthesis_warns_of_an_environment_over_its_cloudwatch_budget(tmp_path: 
     text = (loader.FOLDER / "prod.yaml").read_text(encoding="utf-8")
     file = tmp_path / "prod.yaml"
     file.write_text(text.replace("cloudwatch_usd_per_month: 150", "cloudwatch_usd_per_month: 20"), encoding="utf-8")
-    poor = Platform(
-        cdk.App(context=cdk_context(), builtin_cloud_formation_validation=False),
-        "prod",
-        environment=loader.load_file(file),
-    )
+    poor = stage_of(loader.load_file(file))
     warning = Match.string_like_regexp(r"CloudWatch is expected to cost \$1\d\d\.\d\d a month")
 
     Annotations.from_stack(poor.observability).has_warning("*", warning)

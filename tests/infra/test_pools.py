@@ -4,7 +4,6 @@ import json
 from functools import cache
 from typing import Any
 
-import aws_cdk as cdk
 import yaml
 from cdk_nag import AwsSolutionsChecks
 from pydantic import TypeAdapter
@@ -17,7 +16,7 @@ from fleet.pool.observed import Place
 from stacks.constructs.python_function import ROOT
 from stacks.platform import Platform
 from stacks.pools import CONTROLLER
-from tests.support.templates import StackTemplate, cdk_context, templates
+from tests.support.templates import StackTemplate, stage_of, templates
 from tests.support.watching import flatten
 
 FLEET = "trn1-spot"
@@ -41,8 +40,7 @@ def changed(changes: str) -> tuple[Platform, dict[str, Body]]:
     content = yaml.safe_load((loader.FOLDER / "staging.yaml").read_text(encoding="utf-8"))
     content["fleets"] = [{**f, **json.loads(changes)} if f["name"] == FLEET else f for f in content["fleets"]]
     content["fleets"] = [{k: v for k, v in f.items() if v is not None} for f in content["fleets"]]
-    app = cdk.App(context=cdk_context(), stack_traces=False)
-    platform = Platform(app, "staging", environment=Environment.model_validate(content))
+    platform = stage_of(Environment.model_validate(content))
     stacks = platform.synth().stacks
     return platform, {each.hierarchical_id.rpartition("/")[2]: each.template for each in stacks}
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 import yaml
 from cdk_nag import AwsSolutionsChecks
@@ -18,7 +17,7 @@ from fleet.compile_cache.graph import LOCAL_FOLDER
 from stacks.constructs.python_function import ROOT
 from stacks.platform import Platform
 from stacks.precompile import HANDLER
-from tests.support.templates import StackTemplate, cdk_context, templates
+from tests.support.templates import StackTemplate, stage_of, templates
 from tests.support.watching import flatten
 
 STACK = "precompile"
@@ -71,8 +70,7 @@ def with_data() -> tuple[Platform, dict[str, StackTemplate]]:
     """The development environment, whose fleet reads tokens and writes checkpoints."""
     content = yaml.safe_load((loader.FOLDER / "dev.yaml").read_text(encoding="utf-8"))
     content["fleets"][0] |= {"reads": ["s3://data/tokens/"], "writes": ["s3://checkpoints"]}
-    app = cdk.App(context=cdk_context(), stack_traces=False)
-    stage = Platform(app, "dev", environment=Environment.model_validate(content))
+    stage = stage_of(Environment.model_validate(content))
     return stage, {
         each.hierarchical_id.rpartition("/")[2]: StackTemplate(each.stack_name, ROOT, each.template)
         for each in stage.synth().stacks
@@ -298,7 +296,7 @@ def test_a_new_model_version_starts_it_and_what_cannot_be_started_is_kept() -> N
 def test_an_environment_without_training_has_a_machine_that_refuses() -> None:
     content = yaml.safe_load((loader.FOLDER / "prod.yaml").read_text(encoding="utf-8"))
     content["fleets"] = content["fleets"][2:]
-    stage = Platform(cdk.App(context=cdk_context()), "prod", environment=Environment.model_validate(content))
+    stage = stage_of(Environment.model_validate(content))
     (body,) = [each.template for each in stage.synth().stacks if each.hierarchical_id.endswith(STACK)]
     assert AwsSolutionsChecks(stage).validate_scope(stage).violations == []
     assert "batch:SubmitJob" not in json.dumps(body)

@@ -3,16 +3,14 @@
 import json
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 import yaml
 
 from environments import loader
 from environments.model import Environment
 from stacks.constructs.python_function import ROOT
-from stacks.platform import Platform
 from stacks.prices import REFRESH
-from tests.support.templates import cdk_context, templates
+from tests.support.templates import stage_of, templates
 from tests.support.watching import flatten
 
 STACK = "prices"
@@ -110,8 +108,7 @@ def test_a_pools_other_type_is_counted_at_its_own_price() -> None:
 def test_a_fleet_with_a_rate_of_its_own_is_counted_at_it_everywhere_and_reads_no_table() -> None:
     content = yaml.safe_load((loader.FOLDER / "dev.yaml").read_text(encoding="utf-8"))
     content["fleets"][0]["price"] = RATE
-    app = cdk.App(context=cdk_context(), stack_traces=False)
-    platform = Platform(app, "dev", environment=Environment.model_validate(content))
+    platform = stage_of(Environment.model_validate(content))
     bodies = {stack.hierarchical_id.rpartition("/")[2]: stack.template for stack in platform.synth().stacks}
     name = content["fleets"][0]["name"]
     values = [json.loads(flatten(each["Value"])) for each in properties(bodies["capacity"], "AWS::SSM::Parameter")

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
 
@@ -11,7 +10,7 @@ from environments import loader
 from environments.markets import Reservation
 from environments.model import Environment
 from stacks.platform import Platform
-from tests.support.templates import cdk_context, platform, templates
+from tests.support.templates import platform, stage_of, templates
 
 
 def reservation(environment: str, fleet: str) -> dict[str, Any]:
@@ -22,7 +21,7 @@ def reservation(environment: str, fleet: str) -> dict[str, Any]:
 
 
 def staged(environment: Environment) -> Platform:
-    return Platform(cdk.App(context=cdk_context(), stack_traces=False), environment.name, environment=environment)
+    return stage_of(environment)
 
 
 def changed(environment: str, **market: Any) -> dict[str, Any]:

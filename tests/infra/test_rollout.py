@@ -4,8 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from cfnlint import api as cfnlint
-from cfnlint.config import ManualArgs
 from pydantic import TypeAdapter
 
 from environments import loader
@@ -15,7 +13,8 @@ from fleet.rollout.place import RolloutPlace
 from stacks.constructs.rollout_machine import definition
 from stacks.constructs.serving import artifact_of
 from stacks.rollout import FUNCTION
-from tests.support.templates import platform, templates
+from tests.support.linting import rules_broken
+from tests.support.templates import platform, stage_of, templates
 from tests.support.watching import flatten
 
 ENVIRONMENTS = loader.available()
@@ -145,15 +144,9 @@ def changed_image() -> Environment:
 
 
 def test_a_new_image_in_the_file_changes_what_is_declared_and_nothing_that_serves() -> None:
-    import aws_cdk as cdk
 
-    from stacks.platform import Platform
-    from tests.support.templates import cdk_context
-
-    app = cdk.App(context=cdk_context(), stack_traces=False)
     after = {
-        each.hierarchical_id.rpartition("/")[2]: each.template
-        for each in Platform(app, "prod", environment=changed_image()).synth().stacks
+        each.hierarchical_id.rpartition("/")[2]: each.template for each in stage_of(changed_image()).synth().stacks
     }
     for stack in ("inference", STACK, "capacity"):
         before = templates("prod")[stack].body["Resources"]
@@ -232,8 +225,7 @@ def _problems(machine: dict[str, Any]) -> list[str]:
             }
         }
     }
-    found = cfnlint.lint(json.dumps(body), config=ManualArgs(regions=["us-east-2"]))
-    return [match.rule.id for match in found if match.rule.severity == "error"]
+    return rules_broken(json.dumps(body))
 
 
 def test_the_definition_is_of_the_states_language() -> None:

@@ -3,10 +3,9 @@
 import aws_cdk as cdk
 import pytest
 
-from environments import loader
 from fleet import naming
 from fleet.preflight.stacks import ALWAYS
-from stacks.platform import Platform
+from tests.support.templates import platform
 
 # Of environments with a Capacity Block, or with people who may approve one.
 SOMETIMES = {"capacity-blocks"}
@@ -14,10 +13,8 @@ SOMETIMES = {"capacity-blocks"}
 
 @pytest.mark.parametrize("name", ["dev", "local"])
 def test_the_stacks_that_are_always_there_are_those_that_are_composed(name: str) -> None:
-    environment = loader.load(name)
-    platform = Platform(cdk.App(context={"agent-archive": "none"}), name, environment=environment)
-    composed = {stack.stack_name for stack in platform.node.children if isinstance(stack, cdk.Stack)}
-    reserving = {naming.reservation_stack(fleet) for fleet in platform.reservations}
+    composed = {stack.stack_name for stack in platform(name).node.children if isinstance(stack, cdk.Stack)}
+    reserving = {naming.reservation_stack(fleet) for fleet in platform(name).reservations}
     expected = {naming.stack_name(name, stack) for stack in {*ALWAYS, *reserving}}
     assert expected <= composed
     assert composed - expected <= {naming.stack_name(name, stack) for stack in SOMETIMES}

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 import yaml
 from cdk_nag import AwsSolutionsChecks
@@ -14,8 +13,7 @@ from environments import loader
 from environments.model import Environment
 from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
-from stacks.platform import Platform
-from tests.support.templates import cdk_context, templates
+from tests.support.templates import stage_of, templates
 
 EACH = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).batch_fleets]
 
@@ -151,8 +149,7 @@ def test_a_job_is_started_again_for_its_hosts_and_not_for_its_own_mistakes(envir
 def test_owners_that_wait_get_a_fleet_by_their_shares() -> None:
     content = yaml.safe_load((loader.FOLDER / "dev.yaml").read_text(encoding="utf-8"))
     content["fleets"][0]["shares"] = {"research-lab": 2, "interns": 0.5}
-    app = cdk.App(context=cdk_context(), stack_traces=False)
-    platform = Platform(app, "dev", environment=Environment.model_validate(content))
+    platform = stage_of(Environment.model_validate(content))
 
     (body,) = [each.template for each in platform.synth().stacks if each.hierarchical_id.endswith("training")]
 
@@ -197,8 +194,7 @@ def test_whoever_submits_finds_the_queue_and_the_definition_of_each_fleet() -> N
 def test_jobs_may_read_and_write_what_the_fleets_entry_names_and_nothing_else() -> None:
     content = yaml.safe_load((loader.FOLDER / "dev.yaml").read_text(encoding="utf-8"))
     content["fleets"][0] |= {"reads": ["s3://data/tokens/"], "writes": ["s3://checkpoints"]}
-    app = cdk.App(context=cdk_context(), stack_traces=False)
-    platform = Platform(app, "dev", environment=Environment.model_validate(content))
+    platform = stage_of(Environment.model_validate(content))
     assert AwsSolutionsChecks(platform).validate_scope(platform).violations == []
 
     (body,) = [each.template for each in platform.synth().stacks if each.hierarchical_id.endswith("training")]

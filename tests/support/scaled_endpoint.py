@@ -1,11 +1,8 @@
 """Production with an endpoint that scales: the file's change, its domain values, and its templates."""
 
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
-
-import aws_cdk as cdk
 
 from environments import loader
 from environments.fleets import InferenceFleet
@@ -13,7 +10,7 @@ from environments.model import Environment
 from fleet.load_balancer import EndpointNames
 from fleet.serving.scaling import Scaling, Targets
 from stacks.platform import Platform
-from tests.support.templates import StackTemplate, cdk_context
+from tests.support.templates import StackTemplate, stage_of
 
 TARGETS: Final = {"requests_in_flight_per_core": 4, "queue_seconds": 0.5, "core_utilization_percent": 60}
 TO_ONE: Final[dict[str, Any]] = {"min_nodes": 1, "targets": TARGETS}
@@ -44,13 +41,7 @@ def endpoint_fleet(environment: Environment) -> InferenceFleet:
 
 @cache
 def _stage(settings: str) -> tuple[Platform, dict[str, StackTemplate]]:
-    app = cdk.App(
-        context=cdk_context(),
-        outdir=tempfile.mkdtemp(prefix="cdk-"),
-        stack_traces=False,
-        builtin_cloud_formation_validation=False,
-    )
-    stage = Platform(app, "prod", environment=scaled(_SETTINGS[settings]))
+    stage = stage_of(scaled(_SETTINGS[settings]))
     return stage, {
         each.hierarchical_id.rpartition("/")[2]: StackTemplate(
             each.stack_name, Path(each.template_full_path), each.template

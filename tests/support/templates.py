@@ -15,6 +15,7 @@ from environments.model import Environment
 from stacks.platform import Platform
 
 PROJECT_FOLDER = Path(__file__).parents[2]
+_STAGES: dict[str, Platform] = {}
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,21 @@ def platform(environment: str) -> Platform:
 
 
 def stage_of(environment: Environment) -> Platform:
-    """The same of an environment that need not be a file."""
-    app = cdk.App(
+    """The same of an environment that need not be a file; equal ones share one stage, so no test changes it."""
+    key = environment.model_dump_json()
+    if key not in _STAGES:
+        _STAGES[key] = Platform(new_app(), environment.name, environment=environment)
+    return _STAGES[key]
+
+
+def new_app() -> cdk.App:
+    """With what the CDK command adds, and without what takes as long as the rest: CDK's own look at the templates."""
+    return cdk.App(
         context=cdk_context(),
         outdir=tempfile.mkdtemp(prefix="cdk-"),
         stack_traces=False,
         builtin_cloud_formation_validation=False,
     )
-    return Platform(app, environment.name, environment=environment)
 
 
 @cache
@@ -78,6 +86,7 @@ def templates(environment: str) -> Mapping[str, StackTemplate]:
     return templates_of(platform(environment))
 
 
+@cache
 def templates_of(stage: Platform) -> Mapping[str, StackTemplate]:
     """The templates of ``stage``, by the stack's id."""
     return {

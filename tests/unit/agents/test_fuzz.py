@@ -15,24 +15,24 @@ from bench import fuzz
 from tests.support import agents, samples
 from tests.support.samples import GIB, RuntimeSpec
 
-LINES = 20_000
 # Allocators keep what they once had: a leak of ten bytes a line would show.
 MOST_GROWTH = 8 * 1024**2
 
 
+@pytest.mark.parametrize("lines", [4_000, pytest.param(20_000, marks=pytest.mark.soak)])
 def test_damaged_lines_crash_nothing_publish_no_nonsense_and_leave_nothing_behind(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, lines: int
 ) -> None:
     caplog.set_level(logging.CRITICAL)
 
-    outcome = fuzz.run(LINES, seed=7)
+    outcome = fuzz.run(lines, seed=7)
 
     assert outcome.crashes == ()
-    assert outcome.lines == LINES
-    assert outcome.minutes == LINES // fuzz.REPORTS_A_MINUTE
+    assert outcome.lines == lines
+    assert outcome.minutes == lines // fuzz.REPORTS_A_MINUTE
     assert outcome.growth < MOST_GROWTH
     # Otherwise it would only test that damaged lines are refused.
-    assert 0.2 * LINES < outcome.unreadable < 0.8 * LINES
+    assert 0.2 * lines < outcome.unreadable < 0.8 * lines
 
 
 def test_more_runtimes_than_a_node_can_hold_are_no_report() -> None:

@@ -1,7 +1,7 @@
 """Whatever somebody writes into an environment file, the answer is diagnostics and never a traceback.
 
-`make test` tries a few hundred generated files; with `GENERATED_FILES=5000` in its environment, as many as that:
-`GENERATED_FILES=5000 python -m pytest tests/unit/environments/test_generated_files.py`.
+`make test` tries a few dozen generated files and `make soak` a few hundred; with `GENERATED_FILES=5000` in its
+environment, as many as that.
 """
 
 import copy
@@ -63,6 +63,7 @@ SNIPPETS: Final = [
     "2026-13-45", "2026-12-18 25:61:61", "99:99:99",
     ".inf", "~", "|", ">-", "@", "`", "\ufeff", "{", "]", "- ", "#", "'",
 ]  # fmt: skip
+WRITTEN: Final = ["owner: ml-platform", "nodes: 16", "kind: reservation", "region: us-east-2"]
 
 
 def places(tree: Any) -> list[tuple[Any, Any]]:
@@ -122,17 +123,27 @@ def check(content: bytes, file: Path) -> None:
             assert compile_fleet(spec) == ladder(spec)[0]
 
 
-@pytest.mark.parametrize("snippet", SNIPPETS, ids=range(len(SNIPPETS)))
-@pytest.mark.parametrize("written", ["owner: ml-platform", "nodes: 16", "kind: reservation", "region: us-east-2"])
+# Each in one place here, and in every place in the long tests.
+@pytest.mark.parametrize(
+    ("written", "snippet"),
+    [
+        pytest.param(written, snippet, id=f"{written}-{number}", marks=() if number % 4 == place else pytest.mark.soak)
+        for place, written in enumerate(WRITTEN)
+        for number, snippet in enumerate(SNIPPETS)
+    ],
+)
 def test_nothing_that_yaml_chokes_on_ends_in_a_traceback(tmp_path: Path, written: str, snippet: str) -> None:
     text = (loader.FOLDER / "prod.yaml").read_text(encoding="utf-8")
     key = written.partition(":")[0]
     check(text.replace(written, f"{key}: {snippet}", 1).encode(errors="surrogatepass"), tmp_path / "prod.yaml")
 
 
-@given(files())
-@settings(max_examples=FILES, deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_generated_file_is_answered_with_diagnostics(content: bytes) -> None:
+@pytest.mark.parametrize("count", [60, pytest.param(FILES, marks=pytest.mark.soak)])
+def test_a_generated_file_is_answered_with_diagnostics(count: int) -> None:
+    settings(max_examples=count, suppress_health_check=list(HealthCheck))(given(files())(_answered))()
+
+
+def _answered(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         # Half of all files have the name that they give themselves.
         check(content, Path(folder) / ("prod.yaml" if b"name: prod" in content else "dev.yaml"))

@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -47,9 +48,12 @@ def test_a_kernel_log_of_garbage_is_read(tmp_path: Path, content: bytes) -> None
     assert all(len(problem) < 300 for problem in seen.problems)
 
 
-@reuse
-@given(content=garbage)
-def test_a_sysfs_of_garbage_is_read(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize("texts", [30, pytest.param(300, marks=pytest.mark.soak)])
+def test_a_sysfs_of_garbage_is_read(tmp_path: Path, texts: int) -> None:
+    settings(max_examples=texts)(given(content=garbage)(_read_a_sysfs))(tmp_path)
+
+
+def _read_a_sysfs(tmp_path: Path, content: bytes) -> None:
     if not (tmp_path / "sys").exists():
         neuron_sysfs.NeuronSysfs(tmp_path / "sys", devices=1, cores=1)
     for path in (tmp_path / "sys").rglob("*"):
