@@ -41,7 +41,8 @@ def unpack(source: Path, folder: Path, graph: Graph) -> Manifest:
                 _write_out(file, f"{folder}/{member.name}")
         manifest = manifests.decode(files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
         found = {record.name: content.measure(f"{folder}/{record.name}") for record in manifest.files}
-    # The same name twice is the second; a header whose numbers make no sense is the latter two.
+    # The same name twice is the second, and so ends a size below zero, which leads back to the same header; numbers
+    # that make no sense are the latter two.
     except (tarfile.TarError, FileExistsError, FileNotFoundError, ValueError, OverflowError) as error:
         raise DamagedError(f"{graph}: its archive is damaged: {error}") from error
     if manifest.graph != graph or found != {record.name: (record.size, record.digest) for record in manifest.files}:
@@ -50,10 +51,9 @@ def unpack(source: Path, folder: Path, graph: Graph) -> Manifest:
 
 
 def _is_plain(member: TarInfo) -> bool:
-    # A hole may claim any size and costs an archive nothing; a negative size leads readers before 3.11.14 back to where
-    # they were, forever.
+    # A hole may claim any size and costs an archive nothing.
     is_named = manifests.is_file_name(member.name) or member.name == manifests.NAME
-    return is_named and member.isreg() and not member.issparse() and member.size >= 0
+    return is_named and member.isreg() and not member.issparse()
 
 
 def _write_out(file: IO[bytes], path: str) -> None:
