@@ -56,6 +56,7 @@ check: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m checks.floors
 
 format: $(VENV)/dev
 	$(BIN)/ruff format .
