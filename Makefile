@@ -7,7 +7,7 @@ export PYTHONPATH := $(CURDIR)
 export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := true
 ARGS ?=
 
-.PHONY: demo test test-end-to-end test-rooms check format bench agent agent-lock agent-check layers clean
+.PHONY: demo test test-end-to-end test-rooms test-pythons check format bench agent agent-lock agent-check layers clean
 
 # What nodes run: Ubuntu 24.04 has Python 3.12; Amazon Linux 2023 offers 3.11, 3.12 and 3.13 beside its own 3.9.
 AGENT_PYTHONS := 3.11 3.12 3.13
@@ -50,6 +50,10 @@ test-end-to-end:
 
 test-rooms:
 	$(BIN)/python -m pytest --ignore tests/browser --ignore tests/e2e
+
+# Quick tests on the oldest and the newest Python, and on the oldest of training containers: docs/pythons.md.
+test-pythons: $(VENV)/dev
+	$(BIN)/python -m checks.interpreters
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .
