@@ -62,15 +62,19 @@ def find(minor: str) -> tuple[Version, Path] | None:
     """The oldest patch release of a Python on this machine."""
     places = [Path(folder) / f"python{minor}" for folder in os.environ["PATH"].split(":")]
     places += [Path(f"/usr/bin/python{minor}"), *Path.home().glob(f".pyenv/versions/{minor}.*/bin/python{minor}")]
-    found = [(answer, place) for place in places if place.exists() and (answer := _version(place)) is not None]
+    found = [answer for place in places if place.exists() and (answer := _asked(place)) is not None]
     return min(found) if found else None
 
 
-def _version(python: Path) -> Version | None:
-    told = [python, "-c", "import sys; print(*sys.version_info[:3])"]
+def _asked(python: Path) -> tuple[Version, Path] | None:
+    # An environment takes the folder of the program for its home, so a link or a shim to it will not do.
+    told = [python, "-c", "import os, sys; print(*sys.version_info[:3], os.path.realpath(sys.executable))"]
     done = subprocess.run(told, capture_output=True, text=True, timeout=30, check=False)
     # A shim of a Python that is not chosen here fails.
-    return tuple(map(int, done.stdout.split())) if done.returncode == 0 else None
+    if done.returncode != 0:
+        return None
+    *numbers, path = done.stdout.split(maxsplit=3)
+    return tuple(map(int, numbers)), Path(path.strip())
 
 
 def requirements() -> list[str]:
