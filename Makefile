@@ -10,7 +10,7 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := true
 unexport PYTHONDONTWRITEBYTECODE
 ARGS ?=
 
-.PHONY: demo test test-end-to-end test-rooms soak check format bench agent agent-lock agent-check layers clean
+.PHONY: demo test test-end-to-end test-rooms test-pythons soak check format bench agent agent-lock agent-check layers clean
 
 # What nodes run: Ubuntu 24.04 has Python 3.12; Amazon Linux 2023 offers 3.11, 3.12 and 3.13 beside its own 3.9.
 AGENT_PYTHONS := 3.11 3.12 3.13
@@ -61,15 +61,16 @@ test-rooms:
 soak: $(VENV)/dev node_modules/.installed
 	$(BIN)/python -m pytest --soak --numprocesses 2 --durations=5 $(ARGS)
 
-# The long tests, which `make test` leaves out: each marked soak, on two cores.
-soak: $(VENV)/dev node_modules/.installed
-	$(BIN)/python -m pytest --soak --numprocesses 2 --durations=5 $(ARGS)
+# Quick tests on the oldest and the newest Python, and on the oldest of training containers: docs/pythons.md.
+test-pythons: $(VENV)/dev
+	$(BIN)/python -m checks.interpreters
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m checks.floors
 
 format: $(VENV)/dev
 	$(BIN)/ruff format .

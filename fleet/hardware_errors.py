@@ -5,11 +5,12 @@ detector (``NEURON_HW_ERR`` values in the kernel log), and the driver's ``neuron
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
+from fleet.string_enum import StringEnum
 
-class Action(StrEnum):
+
+class Action(StringEnum):
     """What to do with the node, from nothing to a new one: the order is that of strength."""
 
     NONE = "none"

@@ -6,8 +6,9 @@ event, because per-core metrics would cost more than a hundred times as much.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final, Literal
+
+from fleet.string_enum import StringEnum
 
 NAMESPACE: Final = "NeuronFleet"
 PERIOD_SECONDS: Final = 60
@@ -19,7 +20,7 @@ FLEET_DIMENSIONS: Final = (ENVIRONMENT, FLEET)
 JOB_DIMENSIONS: Final = (ENVIRONMENT, FLEET, JOB_ID)
 
 
-class Unit(StrEnum):
+class Unit(StringEnum):
     """CloudWatch's unit names."""
 
     PERCENT = "Percent"
@@ -30,7 +31,7 @@ class Unit(StrEnum):
     NONE = "None"
 
 
-class Kind(StrEnum):
+class Kind(StringEnum):
     """The shape of a metric's datum.
 
     DISTRIBUTION is Values/Counts in whole percents (keeps percentiles), STATISTICS a statistic set, GAUGE one value,
@@ -44,7 +45,7 @@ class Kind(StrEnum):
     STATE = "state"
 
 
-class Publisher(StrEnum):
+class Publisher(StringEnum):
     """Who says it: every node's agent of its own node, or the capacity watch of a whole fleet, once a minute."""
 
     AGENT = "agent"

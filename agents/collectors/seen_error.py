@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from fleet.hardware_errors import (
     CORE_UNCORRECTABLE,
@@ -12,9 +11,10 @@ from fleet.hardware_errors import (
     HardwareError,
     stronger,
 )
+from fleet.string_enum import StringEnum
 
 
-class Source(StrEnum):
+class Source(StringEnum):
     """Who saw an error."""
 
     KERNEL_LOG = "kernel-log"

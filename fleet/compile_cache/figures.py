@@ -1,10 +1,11 @@
 """What the cache was good for: graphs found, compiled and waited for, and the time that was saved."""
 
 from dataclasses import dataclass
-from enum import StrEnum
+
+from fleet.string_enum import StringEnum
 
 
-class Source(StrEnum):
+class Source(StringEnum):
     """Where a graph came from. FETCHED from the shared tier, RESTORED from S3.
 
     COMPILED here; UNSHARED was compiled too, and other nodes cannot have it.

@@ -16,13 +16,14 @@ service keeps them within milliseconds.
 """
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final
+
+from fleet.string_enum import StringEnum
 
 _REASON_LIMIT: Final = 400
 
 
-class State(StrEnum):
+class State(StringEnum):
     """FAILED is remembered, so that a fleet does not repeat a compilation of half an hour on every node in turn."""
 
     FREE = "free"
@@ -32,7 +33,7 @@ class State(StrEnum):
     FAILED = "failed"
 
 
-class Standing(StrEnum):
+class Standing(StringEnum):
     """A row as somebody sees it who looks after the cache. STUCK: its holder died, and nobody has taken it since."""
 
     HELD = "held"
@@ -42,7 +43,7 @@ class Standing(StrEnum):
     AT_REST = "at rest"
 
 
-class Step(StrEnum):
+class Step(StringEnum):
     """What somebody does who needs a graph that is in no tier. REFUSED: it has failed before, and will again."""
 
     TAKE = "take"

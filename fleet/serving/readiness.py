@@ -4,12 +4,13 @@ What was not found out yet does not hold: a task that says nothing of its cores 
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
+
+from fleet.string_enum import StringEnum
 
 _SHOWN = 5
 
 
-class Check(StrEnum):
+class Check(StringEnum):
     """What must hold."""
 
     RUNTIME = "runtime"

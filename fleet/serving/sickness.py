@@ -4,10 +4,11 @@ What a restart cannot mend is no sickness: a task with the wrong artifact is ali
 """
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
+
+from fleet.string_enum import StringEnum
 
 
-class Step(StrEnum):
+class Step(StringEnum):
     """What a task does about a runtime that is sick."""
 
     RESTART = "restart"

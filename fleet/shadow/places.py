@@ -1,6 +1,6 @@
 """Where samples and reports lie in the bucket. Their names begin with the fleet, which is what roles are limited to."""
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Final
 
 _SAMPLES: Final = "samples"
@@ -34,4 +34,4 @@ def report(fleet: str, version: str, task: str) -> str:
 
 
 def _stamp(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime(_TIME)
+    return datetime.fromtimestamp(at, timezone.utc).strftime(_TIME)

@@ -2,18 +2,15 @@
 
 import json
 import os
-import sys
 from pathlib import Path
-
-import pytest
 
 from stacks.agent_archive import archive, wheels
 from tests.support import samples
 from tests.support.agent_installation import Machine
+from tests.support.needs import needs
 from tests.support.neuron_sysfs import NeuronSysfs
 
 BUILT = os.environ.get("AGENT_ARCHIVE", "")
-PYTHONS = ((3, 11), (3, 12), (3, 13))
 CONFIG = {
     "environment": "dev",
     "fleet": "pretrain",
@@ -23,13 +20,7 @@ CONFIG = {
     "instance_type": "inf2.xlarge",
     "log_group": "/neuron-fleet/dev/nodes",
 }
-pytestmark = [
-    pytest.mark.skipif(not BUILT, reason="`make agent agent-check` builds the archive and runs this"),
-    pytest.mark.skipif(
-        sys.version_info[:2] not in PYTHONS and not os.environ.get("CI"),
-        reason="the archive holds no wheels for this Python",
-    ),
-]
+pytestmark = needs("a Python that nodes have")
 CLIENTS = """
 import boto3, msgspec, psutil, sys
 for name in sys.argv[1:]:

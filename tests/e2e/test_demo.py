@@ -13,25 +13,23 @@ from pathlib import Path
 
 import boto3
 import psutil
-import pytest
 
 from environments.loader import load as load_environment
 from fleet.naming import dashboard_name
 from local.dashboards_page.server import at_endpoint
-from local.deployment import ENVIRONMENT, missing_tools
+from local.deployment import ENVIRONMENT
 from local.endpoint import aws_environment, pointed_at
 from local.simulation.scenario import SCENARIOS
 from local.simulation.scenario import load as load_scenario
 from tests.support.alarm_replay import replayed
 from tests.support.drawn_widgets import empty_graphs
+from tests.support.needs import needs
 
 COMMAND = [sys.executable, "-m", "cli", "local", "demo", "--once"]
 # Generous: a busy machine takes several times as long, and only a demo that hangs is to fail for it.
 LIMIT_SECONDS = 600.0
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 class Demo:

@@ -1,7 +1,6 @@
 """`fleet doctor` over a deployed account: silent when it is sound, and it finds all of 20 planted faults."""
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +13,11 @@ from typer.testing import CliRunner
 from cli.main import app
 from environments import loader
 from local.control import EmulatorControl
-from local.deployment import missing_tools, put_secrets
+from local.deployment import put_secrets
 from local.endpoint import client
 from tests.support import doctored
 from tests.support.doctored import NAME, REGION
+from tests.support.needs import needs
 
 # On this day every price of the file is less than 90 days old, and the block has not ended.
 SOUND: Final = "2026-10-20"
@@ -27,9 +27,7 @@ FLEETS: Final = [each["name"] for each in doctored.content(dict.fromkeys(doctore
 PATIENCE: Final = {"Delay": 1, "MaxAttempts": 60}
 PREFIX: Final = f"neuron-fleet-{NAME}"
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 def at(fleet: str, field: str) -> str:

@@ -4,7 +4,6 @@ Bakes are seconds here; that is data. A version does what its image is called. T
 DescribeEndpoint shows, read by a router that nobody tells of the rollout.
 """
 
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,10 +19,11 @@ from fleet import naming
 from fleet.hosting.variants import STABLE
 from fleet.rollout.place import HostedPlace, RolloutPlace
 from local.control import EmulatorControl
-from local.deployment import ENVIRONMENT, missing_tools
+from local.deployment import ENVIRONMENT
 from local.endpoint import client
 from tests.e2e.test_rollout import DIGEST, fleet, output_of
 from tests.support import doctored
+from tests.support.needs import needs
 from tests.support.served_endpoint import Served
 from tests.support.served_hosting import hosted_endpoint
 
@@ -32,9 +32,7 @@ FLEET = "inf2-chat"
 PATIENCE = 60
 REGISTRY = "000000000000.dkr.ecr.us-east-2.amazonaws.com"
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 def environment(image: str = "good") -> Environment:

@@ -1,7 +1,6 @@
 """`fleet jobs` over a deployed environment: found by its parameter, submitted once, listed, shown, stopped."""
 
 import json
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,17 +13,16 @@ from typer.testing import CliRunner, Result
 from cli.main import app
 from environments import loader
 from fleet import metrics, naming
-from local.deployment import ENVIRONMENT, missing_tools
+from local.deployment import ENVIRONMENT
 from local.endpoint import client
 from tests.support import doctored
+from tests.support.needs import needs
 
 EXAMPLE: Final = Path("examples/pretraining/job.yaml")
 EXAMPLES: Final = sorted(EXAMPLE.parent.parent.glob("*/job.yaml"))
 STATUSES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 def fleet(*arguments: str) -> Result:

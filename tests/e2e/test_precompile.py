@@ -31,17 +31,16 @@ from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.eviction import EvictionPolicy
 from fleet.compile_cache.request import read
 from local.control import EmulatorControl
-from local.deployment import ENVIRONMENT, missing_tools
+from local.deployment import ENVIRONMENT
 from local.endpoint import client
 from tests.support import doctored, standin_compiler
 from tests.support.compiled_graphs import content, graph
+from tests.support.needs import needs
 
 FLEET: Final = "trn1-pretrain"
 REPOSITORY: Final = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 @dataclass

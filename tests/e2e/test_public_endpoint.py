@@ -1,7 +1,6 @@
 """An endpoint that goes to the internet and comes back, as deployed to the embedded AWS."""
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,17 +9,16 @@ import pytest
 
 from environments.model import Environment
 from fleet import naming
-from local.deployment import ENVIRONMENT, missing_tools
+from local.deployment import ENVIRONMENT
 from local.endpoint import client
 from tests.support import doctored
 from tests.support.clients import PEERED, PUBLIC, called_by
+from tests.support.needs import needs
 
 FLEET = "inf2-chat"
 VPC = "10.10.0.0/16"
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 def environment(**clients: Any) -> Environment:

@@ -17,19 +17,18 @@ from environments.markets import Reservation
 from environments.model import Environment
 from fleet import naming
 from local.control import EmulatorControl
-from local.deployment import ENVIRONMENT, CdkApp, DeploymentError, deployed_stacks, missing_tools, put_secrets
+from local.deployment import ENVIRONMENT, CdkApp, DeploymentError, deployed_stacks, put_secrets
 from local.emulator_process import EmulatorProcess, listen
 from local.endpoint import aws_environment, client, pointed_at
 from stacks.platform import Platform
+from tests.support.needs import needs
 from tests.support.templates import cdk_context
 
 NO_CAPACITY = "There is currently no available capacity for trn1.32xlarge in us-east-2c"
 PREFIX = "neuron-fleet-local-"
 FIRST, SECOND = f"{PREFIX}reservation-trn1-pretrain", f"{PREFIX}reservation-trn1-second"
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 def two_reserved_fleets(instances: int) -> Environment:

@@ -4,7 +4,6 @@ Bakes are seconds here; that is data. A version does what its image is called.
 """
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,17 +21,16 @@ from environments.fleets import InferenceFleet
 from environments.model import Environment
 from fleet import naming
 from fleet.rollout.place import RolloutPlace
-from local.deployment import ENVIRONMENT, missing_tools
+from local.deployment import ENVIRONMENT
 from local.endpoint import client
 from tests.support import doctored
+from tests.support.needs import needs
 from tests.support.served_endpoint import Served, served
 
 PATIENCE = 180.0
 DIGEST = "@sha256:" + "0" * 64
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 def environment(image: str = "good:1") -> Environment:

@@ -4,7 +4,6 @@ In virtual time, minute by minute. What a node's agent and the load balancer wou
 policies, groups and nodes are the embedded AWS's.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,9 +19,10 @@ from fleet import load_balancer, metrics, naming
 from fleet.load_balancer import EndpointNames
 from fleet.rollout.place import RolloutPlace
 from local.control import EmulatorControl
-from local.deployment import ENVIRONMENT, missing_tools
+from local.deployment import ENVIRONMENT
 from local.endpoint import client
 from tests.support import doctored
+from tests.support.needs import needs
 from tests.support.scaled_endpoint import endpoint_fleet
 
 START = datetime(2026, 11, 23, 8, 0, tzinfo=UTC).timestamp()
@@ -35,9 +35,7 @@ SCALING = {
     "warm_pool": {"nodes": 2},
 }
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 def environment() -> Environment:

@@ -1,7 +1,6 @@
 """The example server as a process: what it answers, and what `fleet bench endpoint` and wrk say of it."""
 
 import json
-import shutil
 import subprocess
 import urllib.error
 import urllib.request
@@ -15,6 +14,7 @@ from typer.testing import CliRunner
 from bench.endpoint_load import WRK, read_wrk
 from cli.main import app
 from examples.serving.wire import BUCKET_HEADER
+from tests.support.needs import needs
 from tests.support.served_standin import served
 
 
@@ -60,7 +60,7 @@ def test_it_can_be_measured(address: str, tmp_path: Path) -> None:
     assert "echarts.init" in (tmp_path / "run.html").read_text()
 
 
-@pytest.mark.skipif(shutil.which(WRK) is None, reason="wrk is not installed (Debian: apt-get install wrk)")
+@needs("wrk")
 def test_what_wrk_says_of_it_is_understood(address: str) -> None:
     told = [WRK, "-t1", "-c2", "-d1s", "--latency", f"{address}/healthz/live"]
     found = read_wrk(subprocess.run(told, check=True, capture_output=True, text=True).stdout)

@@ -5,7 +5,6 @@ task that ECS names, and both use the bucket that was deployed.
 """
 
 import json
-import os
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -19,19 +18,18 @@ from fleet import naming
 from fleet.rollout.place import RolloutPlace
 from fleet.rollout.record import short
 from fleet.shadow import places
-from local.deployment import ENVIRONMENT, missing_tools
+from local.deployment import ENVIRONMENT
 from local.endpoint import aws_environment, client
 from tests.e2e import test_rollout as rollouts
 from tests.e2e.test_rollout import DIGEST, Deployed
 from tests.support import doctored
+from tests.support.needs import needs
 from tests.support.served_endpoint import served
 from tests.support.shadow_task import MIN_REQUESTS, ShadowPlace, shadow_task
 
 PATIENCE = 60.0
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 def environment() -> Environment:

@@ -1,7 +1,6 @@
 """The whole training run on the embedded AWS: four nodes, a gate that holds one back, two interruptions, one bill."""
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -17,19 +16,18 @@ from typer.testing import CliRunner
 from cli.main import app
 from fleet import metrics
 from fleet.ledger import ALLOCATED, UNITS
-from local.deployment import ENVIRONMENT, missing_tools
+from local.deployment import ENVIRONMENT
 from local.endpoint import client
 from local.training import bill, example, story
 from local.training.node import Node
 from local.training.run import Run
+from tests.support.needs import needs
 
 # What the catalogue says of a trn1.32xlarge in us-east-2, written out: the test's own sum must not come from it.
 USD_PER_HOUR: Final = Decimal("21.50")
 NODES: Final = 4
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 def fleet_jobs(*arguments: str) -> Any:

@@ -1,6 +1,5 @@
 """docs/tutorial.md as a person follows it: every command in order, and what it prints is what the document shows."""
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from local.deployment import missing_tools
 from tests.support.console_document import commands, difference
+from tests.support.needs import needs
 from tests.support.shell_session import ShellSession, copied
 from tests.support.templates import PROJECT_FOLDER
 
@@ -19,9 +18,7 @@ PORT: Final = "4566"
 # What ends with 1 is what the document shows as a mistake.
 FAILS: Final = re.compile(r": error: |has no ledger|wrote nothing yet")
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 @pytest.fixture

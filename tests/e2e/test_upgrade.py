@@ -1,6 +1,5 @@
 """A released version, deployed to the embedded AWS and in use, and this tree deployed over it as a user would."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
@@ -8,17 +7,16 @@ from decimal import Decimal
 import pytest
 
 from fleet import naming
-from local.deployment import ENVIRONMENT, missing_tools
+from local.deployment import ENVIRONMENT
 from local.endpoint import client
 from local.training.bill import events
 from tests.support import doctored
+from tests.support.needs import needs
 from tests.support.upgrade import kept, releases
 from tests.support.upgrade.data import DATA
 from tests.support.upgrade.trial import ALARM, BEFORE, ENDPOINT, FLEET, JOB, TOGETHER, Upgrade, upgraded
 
-pytestmark = pytest.mark.skipif(
-    missing_tools() is not None and "CI" not in os.environ, reason="the CDK command line is not installed"
-)
+pytestmark = needs("the CDK command line")
 
 
 @pytest.fixture(scope="module", params=releases.RELEASES)

@@ -8,15 +8,16 @@ layout of 2022 the NEFF lies some folders deeper, bears the graph's name, and no
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
+
+from fleet.string_enum import StringEnum
 
 _DEEPEST: Final = 2
 _MOST_FILES: Final = 256
 
 
-class State(StrEnum):
+class State(StringEnum):
     """What a graph's files amount to. INCOMPLETE: collected for a later compilation, or interrupted."""
 
     SUCCEEDED = "succeeded"

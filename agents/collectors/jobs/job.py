@@ -1,13 +1,14 @@
 """A job, as the agent knows it."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
+
+from fleet.string_enum import StringEnum
 
 UNATTRIBUTED: Final = "unattributed"
 
 
-class KnownBy(StrEnum):
+class KnownBy(StringEnum):
     """What told of a job."""
 
     REGISTRATION = "registration"

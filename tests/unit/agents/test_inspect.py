@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 
 from agents.main import app
 from tests.support import samples
+from tests.support.needs import needs
 from tests.support.samples import GIB, MIB, Json, RuntimeSpec
 
 RECORDED = os.environ.get("NEURON_MONITOR_SAMPLES", "")
-recorded = pytest.mark.skipif(not RECORDED, reason="NEURON_MONITOR_SAMPLES names no folder of recordings")
+recorded = needs("recordings of neuron-monitor")
 WORK = ("Utilization", "Hbm", "Tflops", "Execution", "CoresAllocated")
 
 

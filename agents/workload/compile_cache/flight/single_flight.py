@@ -8,7 +8,6 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 from uuid import uuid4
 
@@ -24,6 +23,7 @@ from fleet.compile_cache import lease
 from fleet.compile_cache.figures import Obtained, Source, Tally
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Step, Terms
+from fleet.string_enum import StringEnum
 
 FIRST_WAIT: Final = 0.2
 LONGEST_WAIT: Final = 10.0
@@ -31,7 +31,7 @@ _GROWTH: Final = 1.6
 _SHORTEST_WAIT: Final = 0.05
 
 
-class OnMiss(StrEnum):
+class OnMiss(StringEnum):
     """What a workload may do about a graph that is in no tier.
 
     SHARE compiles it for the fleet, which needs a role that may write the shared tier. WAIT is for one that may only

@@ -79,9 +79,6 @@ class Store:
         folder = place / "graph"
         files.make_folder(str(folder))
         manifest = packing.unpack(place / "graph.tar", folder, graph)
-        # The archive's times are those of another day.
-        for record in manifest.files:
-            files.touch(f"{folder}/{record.name}")
         return manifest if self.local.accept(graph, str(folder)) else None
 
     def _download(self, graph: Graph, place: Path, end: float) -> bool:

@@ -3,7 +3,6 @@
 import configparser
 import importlib.metadata
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,12 +13,13 @@ import pytest
 from agents import node_agent
 from agents.sinks import aws
 from stacks.agent_archive import archive, wheels
+from tests.support.needs import needs
 
 ROOT = archive.ROOT
 PACKAGING = ROOT / "agents" / "packaging"
 AGENT_UNIT = "neuron-fleet-agent.service"
 UNITS = (AGENT_UNIT, "neuron-fleet-install.service")
-needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+needs_systemd = needs("systemd-analyze")
 
 
 def pins(*path: str) -> dict[str, str]:

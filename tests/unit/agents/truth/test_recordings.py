@@ -9,10 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from agents.main import app
+from tests.support.needs import needs
 from tests.unit.agents.truth.published import Table, assert_published
 
 RECORDED = os.environ.get("NEURON_MONITOR_SAMPLES", "")
-pytestmark = pytest.mark.skipif(not RECORDED, reason="NEURON_MONITOR_SAMPLES names no folder of recordings")
+pytestmark = needs("recordings of neuron-monitor")
 
 # Of a trn1 device, 32 GiB.
 DEVICE = 34_359_738_368
