@@ -36,7 +36,6 @@ OF_ALL = (
     "tests/unit/agents/minute",
     "tests/unit/agents/monitor",
     "tests/unit/lambdas/pager",
-    "tests/unit/lambdas/budgets",
     "tests/unit/lambdas/capacity_watch",
     "tests/unit/fleet/ledger",
 )
