@@ -23,7 +23,6 @@ WORKLOAD = "tests/unit/agents/workload"
 OF_CONTAINERS = (
     f"{WORKLOAD}/compile_cache/test_packing.py",
     f"{WORKLOAD}/compile_cache/test_cold_tier.py",
-    f"{WORKLOAD}/checkpoint/test_resuming.py",
     f"{WORKLOAD}/serving/test_health.py",
     f"{WORKLOAD}/serving/test_watch.py",
     f"{WORKLOAD}/serving/shadow/test_application.py",
