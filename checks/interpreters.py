@@ -23,7 +23,6 @@ WORKLOAD = "tests/unit/agents/workload"
 OF_CONTAINERS = (
     f"{WORKLOAD}/compile_cache/test_packing.py",
     f"{WORKLOAD}/compile_cache/test_cold_tier.py",
-    f"{WORKLOAD}/checkpoint/test_resuming.py",
     f"{WORKLOAD}/serving/test_health.py",
     f"{WORKLOAD}/serving/test_watch.py",
     f"{WORKLOAD}/serving/shadow/test_application.py",
@@ -36,7 +35,6 @@ OF_ALL = (
     "tests/unit/agents/minute",
     "tests/unit/agents/monitor",
     "tests/unit/lambdas/pager",
-    "tests/unit/lambdas/budgets",
     "tests/unit/lambdas/capacity_watch",
     "tests/unit/fleet/ledger",
 )
