@@ -66,7 +66,11 @@ def find(minor: str) -> tuple[Version, Path] | None:
 
 def _asked(python: Path) -> tuple[Version, Path] | None:
     # An environment takes the folder of the program for its home, so a link or a shim to it will not do.
-    told = [python, "-c", "import os, sys; print(*sys.version_info[:3], os.path.realpath(sys.executable))"]
+    told: list[str | Path] = [
+        python,
+        "-c",
+        "import os, sys; print(*sys.version_info[:3], os.path.realpath(sys.executable))",
+    ]
     done = subprocess.run(told, capture_output=True, text=True, timeout=30, check=False)
     # A shim of a Python that is not chosen here fails.
     if done.returncode != 0:
@@ -92,7 +96,16 @@ def environment(python: Path, version: Version, packages: list[str], *, pinned: 
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([python, "-m", "venv", "--without-pip", folder], check=True, timeout=SECONDS)
-        pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", inside, "install"]
+        pip: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--python",
+            inside,
+            "install",
+        ]
         subprocess.run([*pip, "--no-compile", *constraints, *packages], check=True, timeout=SECONDS)
         (folder / "complete").touch()
     return inside

@@ -10,4 +10,4 @@ class StringEnum(str, Enum):
     """``str()`` and ``format()`` give the value; of ``auto()`` nothing is promised."""
 
     __str__ = str.__str__
-    __format__ = str.__format__
+    __format__ = str.__format__  # type: ignore[assignment]  # the same but for its argument's name
