@@ -56,12 +56,27 @@ def changes(environment: str, change_set: str) -> Iterator[tuple[str, dict[str, 
 
 def endangered(environment: str, change_set: str) -> list[str]:
     """What holds data and would be removed, or replaced, or may be."""
+    every = list(changes(environment, change_set))
+    stays = {(stack, each["LogicalResourceId"]) for stack, each in every if each.get("Replacement") == "False"}
     return [
         f"{stack}/{each['LogicalResourceId']}: {each['Action']}, Replacement {each.get('Replacement')}"
-        for stack, each in changes(environment, change_set)
+        for stack, each in every
         if each["ResourceType"] in DATA
-        if each["Action"] == "Remove" or each.get("Replacement", "False") != "False"
+        if each["Action"] == "Remove" or not _stays(each, {name for of, name in stays if of == stack})
     ]
+
+
+def _stays(change: dict[str, Any], stays: set[str]) -> bool:
+    """Also where a change set cannot tell, because of attributes of what is changed in its place: those stay."""
+    if change.get("Replacement", "False") == "False":
+        return True
+    causes = [each for each in change["Details"] if each["Target"]["RequiresRecreation"] != "Never"]
+    return change["Replacement"] == "Conditional" and all(
+        each["Evaluation"] == "Dynamic"
+        and each["ChangeSource"] == "ResourceAttribute"
+        and each["CausingEntity"].partition(".")[0] in stays
+        for each in causes
+    )
 
 
 def alarms(environment: str) -> dict[str, tuple[str, Any]]:
