@@ -59,7 +59,7 @@ test-rooms:
 
 # The long tests, which `make test` leaves out: each marked soak, on two cores.
 soak: $(VENV)/dev node_modules/.installed
-	$(BIN)/python -m pytest --soak --numprocesses 2 --durations=5 $(ARGS)
+	$(BIN)/python -m pytest --soak -n 2 $(SPREAD) --durations=5 $(ARGS)
 
 # Quick tests on the oldest and the newest Python, and on the oldest of training containers: docs/pythons.md.
 test-pythons: $(VENV)/dev

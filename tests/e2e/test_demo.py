@@ -121,6 +121,7 @@ def test_the_demo_ends_by_itself_with_the_expected_pages(tmp_path: Path) -> None
     assert run.left_behind() == []
 
 
+@pytest.mark.soak
 def test_every_alarm_went_as_its_settings_and_datapoints_ask_for_and_graphs_show_what_happened(tmp_path: Path) -> None:
     environment = load_environment(ENVIRONMENT)
     scenario = load_scenario(SCENARIOS / "demo.yaml")

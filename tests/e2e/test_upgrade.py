@@ -16,7 +16,7 @@ from tests.support.upgrade import kept, releases
 from tests.support.upgrade.data import DATA
 from tests.support.upgrade.trial import ALARM, BEFORE, ENDPOINT, FLEET, JOB, TOGETHER, Upgrade, upgraded
 
-pytestmark = needs("the CDK command line")
+pytestmark = [needs("the CDK command line"), pytest.mark.soak]
 
 
 @pytest.fixture(scope="module", params=releases.RELEASES)
