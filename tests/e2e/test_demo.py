@@ -13,6 +13,7 @@ from pathlib import Path
 
 import boto3
 import psutil
+import pytest
 
 from environments.loader import load as load_environment
 from fleet.naming import dashboard_name
