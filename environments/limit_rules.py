@@ -1,5 +1,6 @@
 """What must hold because services allow no more: ``fleet.limits`` has each limit, its source and its code."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -48,13 +49,21 @@ def _rollouts(environment: Environment) -> Iterator[Diagnostic]:
                 f"execution at {limit.most:,}, of which looks may fill {MOST_EVENTS:,}",
                 _shorter(rollout.plan()),
             )
-        told = len(rollout.model_dump_json().encode()) + _bytes_of_artifact(fleet.endpoint.artifact)
+        told = _written(rollout.model_dump(mode="json")) + _bytes_of_artifact(fleet.endpoint.artifact)
+        if fleet.is_hosted:
+            # What SageMaker's container is told stands there too.
+            told += _written([fleet.endpoint.sequence_lengths, fleet.endpoint.batch_sizes])
         most = LIMITS["parameter-too-large"].most - BYTES_OF_A_PLACE
         if told > most:
-            wrong = (
-                f"the plan and the artifact's name take {told:,} bytes of the {most:,} that a parameter has for them"
+            wrong = f"plan, artifact and buckets take {told:,} bytes of the {most:,} that a parameter has for them"
+            yield refuse(
+                "parameter-too-large", place, told, wrong, "name fewer alarms in gates.alarms, or fewer buckets"
             )
-            yield refuse("parameter-too-large", place, told, wrong, "name fewer alarms in gates.alarms")
+
+
+def _written(plan: object) -> int:
+    # As the parameter has it: a letter that is not ASCII takes six bytes.
+    return len(json.dumps(plan, separators=(",", ":")))
 
 
 def _bytes_of_artifact(artifact: object) -> int:
