@@ -19,6 +19,8 @@ BYTES_OF_A_BLOCK_FLEET: Final = 440
 BYTES_OF_AN_ENGINE: Final = 480
 # Where an endpoint is served, in ARNs and names of both sides: what a rollout's parameter holds beside its plan.
 BYTES_OF_A_PLACE: Final = 2_300
+# With the tags and the image of a model besides.
+BYTES_OF_A_HOSTED_PLACE: Final = 2_900
 # What stands beside a fleet's own name in some stack. A test holds it against the stacks.
 PARTS: Final = ("first", "instances", "place", "scaling", "served")
 _LOOKS: Final = (30, 45, 60)
@@ -53,7 +55,8 @@ def _rollouts(environment: Environment) -> Iterator[Diagnostic]:
         if fleet.is_hosted:
             # What SageMaker's container is told stands there too.
             told += _written([fleet.endpoint.sequence_lengths, fleet.endpoint.batch_sizes])
-        most = LIMITS["parameter-too-large"].most - BYTES_OF_A_PLACE
+        most = LIMITS["parameter-too-large"].most
+        most -= BYTES_OF_A_HOSTED_PLACE if fleet.is_hosted else BYTES_OF_A_PLACE
         if told > most:
             wrong = f"plan, artifact and buckets take {told:,} bytes of the {most:,} that a parameter has for them"
             yield refuse(
