@@ -1,5 +1,6 @@
 """What must hold because services allow no more: ``fleet.limits`` has each limit, its source and its code."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +19,8 @@ BYTES_OF_A_BLOCK_FLEET: Final = 440
 BYTES_OF_AN_ENGINE: Final = 480
 # Where an endpoint is served, in ARNs and names of both sides: what a rollout's parameter holds beside its plan.
 BYTES_OF_A_PLACE: Final = 2_300
+# With the tags and the image of a model besides.
+BYTES_OF_A_HOSTED_PLACE: Final = 2_900
 # What stands beside a fleet's own name in some stack. A test holds it against the stacks.
 PARTS: Final = ("first", "instances", "place", "scaling", "served")
 _LOOKS: Final = (30, 45, 60)
@@ -48,13 +51,22 @@ def _rollouts(environment: Environment) -> Iterator[Diagnostic]:
                 f"execution at {limit.most:,}, of which looks may fill {MOST_EVENTS:,}",
                 _shorter(rollout.plan()),
             )
-        told = len(rollout.model_dump_json().encode()) + _bytes_of_artifact(fleet.endpoint.artifact)
-        most = LIMITS["parameter-too-large"].most - BYTES_OF_A_PLACE
+        told = _written(rollout.model_dump(mode="json")) + _bytes_of_artifact(fleet.endpoint.artifact)
+        if fleet.is_hosted:
+            # What SageMaker's container is told stands there too.
+            told += _written([fleet.endpoint.sequence_lengths, fleet.endpoint.batch_sizes])
+        most = LIMITS["parameter-too-large"].most
+        most -= BYTES_OF_A_HOSTED_PLACE if fleet.is_hosted else BYTES_OF_A_PLACE
         if told > most:
-            wrong = (
-                f"the plan and the artifact's name take {told:,} bytes of the {most:,} that a parameter has for them"
+            wrong = f"plan, artifact and buckets take {told:,} bytes of the {most:,} that a parameter has for them"
+            yield refuse(
+                "parameter-too-large", place, told, wrong, "name fewer alarms in gates.alarms, or fewer buckets"
             )
-            yield refuse("parameter-too-large", place, told, wrong, "name fewer alarms in gates.alarms")
+
+
+def _written(plan: object) -> int:
+    # As the parameter has it: a letter that is not ASCII takes six bytes.
+    return len(json.dumps(plan, separators=(",", ":")))
 
 
 def _bytes_of_artifact(artifact: object) -> int:
