@@ -41,7 +41,7 @@ def unpack(source: Path, folder: Path, graph: Graph) -> Manifest:
                 _write_out(file, f"{folder}/{member.name}")
         manifest = manifests.decode(files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
         found = {record.name: content.measure(f"{folder}/{record.name}") for record in manifest.files}
-    # The same name twice is the second, and so ends a size below zero, which leads back to the same header; numbers
+    # The same name twice is the second; numbers
     # that make no sense are the latter two.
     except (tarfile.TarError, FileExistsError, FileNotFoundError, ValueError, OverflowError) as error:
         raise DamagedError(f"{graph}: its archive is damaged: {error}") from error
@@ -51,9 +51,9 @@ def unpack(source: Path, folder: Path, graph: Graph) -> Manifest:
 
 
 def _is_plain(member: TarInfo) -> bool:
-    # A hole may claim any size and costs an archive nothing.
+    # A hole may claim any size and costs an archive nothing; a size below zero leads back to the same header.
     is_named = manifests.is_file_name(member.name) or member.name == manifests.NAME
-    return is_named and member.isreg() and not member.issparse()
+    return is_named and member.isreg() and not member.issparse() and member.size >= 0
 
 
 def _write_out(file: IO[bytes], path: str) -> None:
