@@ -27,7 +27,9 @@ def demo(
     once: Annotated[bool, typer.Option("--once", help="End by itself; 0 only if the expected pages arrived.")] = False,
     port: Port = None,
     page_port: Annotated[int, typer.Option(help="Port of the dashboards page; 0: any that is free.")] = 0,
-    scenario: Annotated[Path, typer.Option(help="What happens, and which pages must come of it.")] = DEMO,
+    scenario: Annotated[
+        Path, typer.Option(help="What happens, and which pages must come of it.", show_default="the demo's own")
+    ] = DEMO,
 ) -> None:
     """Deploy everything to an embedded AWS and let a three-hour incident happen."""
     with _failures_in_one_line():

@@ -22,7 +22,9 @@ class _Figures(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def source_figures(
-    file: Annotated[Path, typer.Option(help="The figures, with their quotes and inputs.")] = FIGURES,
+    file: Annotated[
+        Path, typer.Option(help="The figures, with their quotes and inputs.", show_default="the project's own")
+    ] = FIGURES,
     out: Annotated[Path | None, typer.Option(help="Write the page here, instead of printing it.")] = None,
 ) -> None:
     """Work every figure out from its document's own inputs and from today's catalogue; a page in Markdown."""
