@@ -1,6 +1,7 @@
 """``python -m checks.interpreters``: quick tests on the oldest and the newest Pythons of this machine.
 
-Each has its own environment in ``build/pythons``, made by this environment's pip, which need not run on it.
+Each has its own environment in ``build/pythons``, made by the pip that nodes are installed with, run out of its wheel:
+the one that came with an interpreter may be missing, and an old one does not run on a new interpreter.
 """
 
 import hashlib
@@ -50,7 +51,7 @@ class Run(NamedTuple):
 
 
 RUNS = (
-    Run("3.10", ("pytest", "pytest-xdist", "hypothesis", "boto3"), OF_CONTAINERS, "pyenv install 3.10"),
+    Run("3.10", ("pytest", "pytest-xdist", "hypothesis", "boto3", "typer"), OF_CONTAINERS, "pyenv install 3.10"),
     Run("3.11", (), OF_ALL, "apt-get install python3.11 python3.11-venv"),
     Run("3.14", (), OF_ALL, ".ci/newest-python"),
 )
@@ -81,7 +82,7 @@ def _asked(python: Path) -> tuple[Version, Path] | None:
 
 def requirements() -> list[str]:
     """All that is not heavy, as pinned."""
-    files = ("requirements.txt", "requirements-local.txt", "requirements-dev.txt")
+    files = ("requirements.txt", "requirements-synth.txt", "requirements-local.txt", "requirements-dev.txt")
     lines = [line for file in files for line in (ROOT / file).read_text().splitlines()]
     return [line for line in lines if re.match(r"[A-Za-z]", line) and not line.startswith(HEAVY)]
 
@@ -96,19 +97,21 @@ def environment(python: Path, version: Version, packages: list[str], *, pinned: 
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([python, "-m", "venv", "--without-pip", folder], check=True, timeout=SECONDS)
-        pip: list[str | Path] = [
-            sys.executable,
-            "-m",
-            "pip",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--python",
-            inside,
-            "install",
-        ]
+        pip: list[str | Path] = [inside, _installer() / "pip", "--quiet", "--disable-pip-version-check", "install"]
         subprocess.run([*pip, "--no-compile", *constraints, *packages], check=True, timeout=SECONDS)
         (folder / "complete").touch()
     return inside
+
+
+def _installer() -> Path:
+    """The wheel of the pinned pip."""
+    folder = PLACE / "pip"
+    lock = ROOT / "agents/packaging/installer.lock"
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    download = [*pip, "download", "--no-deps", "--require-hashes", "--dest", folder, "-r", lock]
+    subprocess.run(download, check=True, timeout=SECONDS)
+    (wheel,) = folder.glob("pip-*.whl")
+    return wheel
 
 
 def attempt(run: Run) -> str | None:
