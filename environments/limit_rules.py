@@ -23,6 +23,9 @@ BYTES_OF_A_PLACE: Final = 2_300
 BYTES_OF_A_HOSTED_PLACE: Final = 2_900
 # What stands beside a fleet's own name in some stack. A test holds it against the stacks.
 PARTS: Final = ("first", "instances", "place", "scaling", "served")
+# What their controller's role may do fills IAM's policies: eight fleets of the longest names fit, which a test
+# synthesizes, and ten of the shortest do not.
+MOST_POOL_FLEETS: Final = 8
 _LOOKS: Final = (30, 45, 60)
 
 
@@ -30,6 +33,7 @@ def diagnose_limits(environment: Environment) -> Iterator[Diagnostic]:
     """Everything that is beyond a limit and that no other rule counts."""
     yield from _rollouts(environment)
     yield from _fits_its_engine(environment)
+    yield from _fits_its_controller(environment)
     yield from _budgets(environment)
     yield from _windows_differ(environment)
     yield from _fleets_differ_from_parts(environment)
@@ -94,6 +98,14 @@ def _fits_its_engine(environment: Environment) -> Iterator[Diagnostic]:
             f"{most:,} bytes that Lambda gives the engine's environment variables",
             "divide them among environments, or let a role approve that several people may take",
         )
+
+
+def _fits_its_controller(environment: Environment) -> Iterator[Diagnostic]:
+    pools = len(environment.pool_fleets)
+    if pools > MOST_POOL_FLEETS:
+        wrong = f"the rights of one controller over {pools} pools do not fit into the policies of a role"
+        fix = f"make environments of at most {MOST_POOL_FLEETS} fleets with engine: pool"
+        yield refuse("role-policy-too-large", "fleets", pools, wrong, fix)
 
 
 def _budgets(environment: Environment) -> Iterator[Diagnostic]:

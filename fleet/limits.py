@@ -47,7 +47,8 @@ LIMITS: Final = {
 """By the code of the diagnostic."""
 
 
-_NAMES: Final = "API reference, the length constraints of its name, 2026-11"
+# From memory of those pages; cfn-lint's schemas of CloudFormation, which have many of these lengths, accept the longest.
+_NAMES: Final = "API reference, the length constraints of its name [UNVERIFIED]"
 NAMES: Final = {
     "stack_name": Limit("CloudFormation", "stack", 128, f"CreateStack, {_NAMES}"),
     "alarm_name": Limit("CloudWatch", "alarm", 255, f"PutMetricAlarm, {_NAMES}"),

@@ -128,3 +128,16 @@ def test_what_is_at_the_limit_is_an_environment(tmp_path: Path) -> None:
     file = tmp_path / "prod.yaml"
     file.write_text(yaml.safe_dump(tree), encoding="utf-8")
     assert isinstance(loader.load_file(file), Environment)
+
+
+def test_more_pools_than_their_controllers_role_has_room_for_are_refused(tmp_path: Path) -> None:
+    staging = yaml.safe_load((loader.FOLDER / "staging.yaml").read_text(encoding="utf-8"))
+    (pool,) = (fleet for fleet in staging["fleets"] if fleet.get("engine") == "pool")
+
+    def said(pools: int) -> list[str]:
+        fleets = [{**pool, "name": f"pool-{number}"} for number in range(pools)]
+        (tmp_path / "staging.yaml").write_text(yaml.safe_dump({**staging, "fleets": fleets}), encoding="utf-8")
+        return [found.code for found in loader.diagnose(tmp_path / "staging.yaml") if found.is_error]
+
+    assert "role-policy-too-large" not in said(8)
+    assert "role-policy-too-large" in said(9)

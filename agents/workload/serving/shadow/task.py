@@ -7,6 +7,7 @@ Both sides run the same task definition one after the other, so no variable in i
 import http.client
 import json
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,6 +48,9 @@ def identify(address: str, candidates: str, pause: Callable[[float], None] = tim
             )
         except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
             reason = f"{type(error).__name__}: {error}"
+            if isinstance(error, urllib.error.HTTPError):
+                # An answer that says no is an open connection.
+                error.close()
             pause(_PAUSE)
     raise ServingError(f"the ECS agent does not say which task this is: {reason}")
 
