@@ -1,7 +1,7 @@
 """What came into the standard library with a patch release: no linter knows these, and the oldest Pythons lack them.
 
-First versions from memory of the notes in docs.python.org [UNVERIFIED]. Interpreters bound the first of them: 3.11.2 has
-no ``filter``, 3.11.7 has it.
+First versions from memory of the notes in docs.python.org [UNVERIFIED]. Interpreters bound the first: 3.11.2 has no
+``filter``, 3.11.7 has it.
 """
 
 import ast

@@ -47,8 +47,8 @@ LIMITS: Final = {
 """By the code of the diagnostic."""
 
 
-# From memory of those pages; cfn-lint's schemas of CloudFormation, which have many of these lengths, accept the longest.
-_NAMES: Final = "API reference, the length constraints of its name [UNVERIFIED]"
+# From memory of those pages; cfn-lint's schemas have many of these lengths, and take the longest names.
+_NAMES: Final = "API reference, the length constraints of its name [UNVERIFIED], 2026-11"
 NAMES: Final = {
     "stack_name": Limit("CloudFormation", "stack", 128, f"CreateStack, {_NAMES}"),
     "alarm_name": Limit("CloudWatch", "alarm", 255, f"PutMetricAlarm, {_NAMES}"),
