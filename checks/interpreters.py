@@ -108,7 +108,7 @@ def _installer() -> Path:
     folder = PLACE / "pip"
     lock = ROOT / "agents/packaging/installer.lock"
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    download = [*pip, "download", "--no-deps", "--require-hashes", "--dest", folder, "-r", lock]
+    download: list[str | Path] = [*pip, "download", "--no-deps", "--require-hashes", "--dest", folder, "-r", lock]
     subprocess.run(download, check=True, timeout=SECONDS)
     (wheel,) = folder.glob("pip-*.whl")
     return wheel
