@@ -39,7 +39,9 @@ def composed() -> dict[str, Callable[..., str]]:
 
 def longest(made: Callable[..., Any]) -> str:
     if made is naming.parameter_path:
-        return naming.parameter_path(LONGEST, "declared-model", LONGEST, "99")
+        # Systems Manager counts what comes before the name in the ARN, too.
+        arn = f"arn:aws-us-gov:ssm:{OURS['region']}:{OURS['account']}:parameter"
+        return arn + naming.parameter_path(LONGEST, "declared-model", LONGEST, "99")
     given = {name: OURS.get(name, LONGEST) for name in inspect.signature(made).parameters}
     return str(made(**given))
 
