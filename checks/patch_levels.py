@@ -1,7 +1,17 @@
 """What came into the standard library with a patch release: no linter knows these, and the oldest Pythons lack them.
 
-First versions from memory of the notes in docs.python.org [UNVERIFIED]. Interpreters bound the first: 3.11.2 has no
-``filter``, 3.11.7 has it.
+First versions are those of CPython's release notes (Misc/NEWS.d/3.11.4.rst, 3.11.9, 3.11.10 and 3.11.16, read in 2026-11),
+and where these do not name the thing:
+
+- ``LinkFallbackError`` and ``ALLOW_MISSING`` came with gh-135034, which the notes of 3.11.13 list; its sources have both.
+- ``HeaderWriteError`` came with ``verify_generated_headers``, gh-121650.
+- ``SetAllocTracker...``, gh-90949, and ``scripting``, gh-137836, are among the changes that the commit "Python 3.11.15" lists.
+
+Two interpreters, 3.11.2 and 3.11.7, differ in nothing else that is public, in some 130 modules, but ``TarInfo.replace``. As a
+name it says too little, like the ``flush`` of XML parsers in 3.11.9. Notes of 3.11.14 and 3.11.15 were not read whole.
+
+Versions are of 3.11 alone: later minor releases got some of this with patch releases of their own. Distributions add some
+to older ones: Debian 12's 3.11.2 has ``strict``, and no ``filter``.
 """
 
 import ast
@@ -20,10 +30,17 @@ NAMES: Final[dict[str, Version]] = {
         ),
         (3, 11, 4),
     ),
-    "LinkFallbackError": (3, 11, 13),
-    "ALLOW_MISSING": (3, 11, 13),
-    "SetReparseDeferralEnabled": (3, 11, 9),
-    "GetReparseDeferralEnabled": (3, 11, 9),
+    **dict.fromkeys(("SetReparseDeferralEnabled", "GetReparseDeferralEnabled"), (3, 11, 9)),
+    **dict.fromkeys(("supports_strict_parsing", "verify_generated_headers", "HeaderWriteError"), (3, 11, 10)),
+    **dict.fromkeys(("LinkFallbackError", "ALLOW_MISSING"), (3, 11, 13)),
+    **dict.fromkeys(("SetAllocTrackerActivationThreshold", "SetAllocTrackerMaximumAmplification"), (3, 11, 15)),
+    **dict.fromkeys(
+        (
+            "SetBillionLaughsAttackProtectionActivationThreshold",
+            "SetBillionLaughsAttackProtectionMaximumAmplification",
+        ),
+        (3, 11, 16),
+    ),
 }  # fmt: skip
 # Arguments by their function.
 ARGUMENTS: Final[dict[tuple[str, str], Version]] = {
@@ -32,6 +49,8 @@ ARGUMENTS: Final[dict[tuple[str, str], Version]] = {
     ("unpack_archive", "filter"): (3, 11, 4),
     ("getaddresses", "strict"): (3, 11, 10),
     ("parseaddr", "strict"): (3, 11, 10),
+    ("clone", "verify_generated_headers"): (3, 11, 10),
+    ("HTMLParser", "scripting"): (3, 11, 15),
 }
 
 

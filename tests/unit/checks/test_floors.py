@@ -23,6 +23,9 @@ OLDEST = pythons.written(AREAS["everything"].oldest[:2])
         ("\narchive.extractall(filter='data')", [(2, "extractall(filter=...)", (3, 11, 4))]),
         ("from tarfile import data_filter", [(1, "data_filter", (3, 11, 4))]),
         ("os.path.realpath(name, strict=os.path.ALLOW_MISSING)", [(1, "ALLOW_MISSING", (3, 11, 13))]),
+        ("if email.utils.supports_strict_parsing: pass", [(1, "supports_strict_parsing", (3, 11, 10))]),
+        ("HTMLParser(scripting=True)", [(1, "HTMLParser(scripting=...)", (3, 11, 15))]),
+        ("policy.clone(verify_generated_headers=False)", [(1, "clone(verify_generated_headers=...)", (3, 11, 10))]),
         ("archive.extract(member, folder)\nhttp.extract(filter)", []),
     ],
 )
