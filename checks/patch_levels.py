@@ -1,17 +1,19 @@
 """What came into the standard library with a patch release: no linter knows these, and the oldest Pythons lack them.
 
-First versions are those of CPython's release notes (Misc/NEWS.d/3.11.4.rst, 3.11.9, 3.11.10 and 3.11.16, read in 2026-11),
-and where these do not name the thing:
+First versions are those of CPython's release notes (Misc/NEWS.d/3.11.4.rst, 3.11.9, 3.11.10 and 3.11.16, read in
+2026-11), and where these do not name the thing:
 
-- ``LinkFallbackError`` and ``ALLOW_MISSING`` came with gh-135034, which the notes of 3.11.13 list; its sources have both.
+- ``LinkFallbackError`` and ``ALLOW_MISSING`` came with gh-135034, which 3.11.13's notes list; its sources have both.
 - ``HeaderWriteError`` came with ``verify_generated_headers``, gh-121650.
-- ``SetAllocTracker...``, gh-90949, and ``scripting``, gh-137836, are among the changes that the commit "Python 3.11.15" lists.
+- ``SetAllocTracker...``, gh-90949, and ``scripting``, gh-137836, are listed by the commit "Python 3.11.15".
+- ``pickle_by_...`` is in 3.11.7 and not in 3.11.2: the first version may be one between.
 
-Two interpreters, 3.11.2 and 3.11.7, differ in nothing else that is public, in some 130 modules, but ``TarInfo.replace``. As a
-name it says too little, like the ``flush`` of XML parsers in 3.11.9. Notes of 3.11.14 and 3.11.15 were not read whole.
+These two interpreters were compared, module by module, for what the notes between them may hold; ``TarInfo.replace`` is
+new as well, and says too little as a name, like the ``flush`` of XML parsers in 3.11.9. The notes of 3.11.14 and 3.11.15
+were not read whole.
 
-Versions are of 3.11 alone: later minor releases got some of this with patch releases of their own. Distributions add some
-to older ones: Debian 12's 3.11.2 has ``strict``, and no ``filter``.
+Versions are of 3.11 alone: later minor releases got some of this with patch releases of their own. Distributions add
+some to older ones: Debian 12's 3.11.2 has ``strict``, and no ``filter``.
 """
 
 import ast
@@ -30,6 +32,7 @@ NAMES: Final[dict[str, Version]] = {
         ),
         (3, 11, 4),
     ),
+    **dict.fromkeys(("pickle_by_enum_name", "pickle_by_global_name"), (3, 11, 7)),
     **dict.fromkeys(("SetReparseDeferralEnabled", "GetReparseDeferralEnabled"), (3, 11, 9)),
     **dict.fromkeys(("supports_strict_parsing", "verify_generated_headers", "HeaderWriteError"), (3, 11, 10)),
     **dict.fromkeys(("LinkFallbackError", "ALLOW_MISSING"), (3, 11, 13)),
