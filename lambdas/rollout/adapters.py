@@ -94,12 +94,17 @@ def _hosted_clients() -> tuple[SageMakerClient, ScalingClient, CloudWatchClient,
 
 def read_place(settings: Settings, fleet: str) -> RolloutPlace | None:
     """Where ``fleet``'s endpoint is served; None where this environment has no such endpoint."""
-    ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
     name = naming.rollout_place_parameter(settings.environment, fleet)
     try:
-        answer = ssm.get_parameter(Name=name)
+        answer = _parameters().get_parameter(Name=name)
     except ClientError as error:
         if error.response.get("Error", {}).get("Code") == "ParameterNotFound":
             return None
         raise
     return _PLACE.validate_json(answer["Parameter"]["Value"])
+
+
+@cache
+def _parameters() -> SsmClient:
+    ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
+    return ssm

@@ -39,7 +39,7 @@ def environment(image: str = "good") -> Environment:
     """The local environment with a hosted endpoint and nothing else, with bakes of seconds."""
     quick = {
         "bake_minutes": 0.05, "min_requests": 20, "traffic_minutes": 0.5, "ready_minutes": 0.2, "promotion_minutes": 2,
-        "drain_seconds": 1, "look_seconds": 1, "gates": {"alarms": []},
+        "drain_seconds": 1, "look_seconds": 2, "gates": {"alarms": []},
     }  # fmt: skip
     fleet = {
         "name": FLEET, "purpose": "inference", "owner": "chat", "instance_type": "inf2.48xlarge", "nodes": 2,

@@ -40,7 +40,7 @@ def environment(image: str = "good:1") -> Environment:
     content = local.model_dump(mode="json")
     quick = {
         "bake_minutes": 0.05, "min_requests": 20, "traffic_minutes": 0.2, "ready_minutes": 0.4,
-        "promotion_minutes": 1, "drain_seconds": 2, "look_seconds": 1,
+        "promotion_minutes": 1, "drain_seconds": 2, "look_seconds": 2,
         # Of an endpoint that is a minute old, which had no targets the minute before, the others go off by themselves.
         "gates": {"alarms": ["HardwareFault"]},
     }  # fmt: skip

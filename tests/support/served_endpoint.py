@@ -23,14 +23,14 @@ from fleet.rollout.place import RolloutPlace, SidePlace
 from local.control import EmulatorControl
 from local.endpoint import client
 from local.processes import stop
+from tests.support.kept_connections import Address, KeptConnections, ask, connected
 
 SERVER = Path(__file__).with_name("standin_server.py")
 STABLE_NODES = 2
-Address = tuple[str, int]
 _HOSTS = count(2)
-_PAUSE = 0.2
+_PAUSE = 0.4
 # Longer than the proxy takes to see that a target is gone.
-_DRAIN = 0.6
+_DRAIN = 1.0
 
 
 @dataclass
@@ -41,20 +41,9 @@ class Task:
     is_target: bool = False
 
     def is_healthy(self) -> bool:
-        with suppress(OSError, http.client.HTTPException):
-            return ask(self.at, "/health")[0] == 200
+        with suppress(OSError, http.client.HTTPException), connected(self.at) as connection:
+            return ask(connection, "/health")[0] == 200
         return False
-
-
-def ask(at: Address, path: str) -> tuple[int, str, float]:
-    """Status, body, and what the model would have taken, in seconds."""
-    connection = http.client.HTTPConnection(*at, timeout=10)
-    try:
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode(), float(answer.headers["X-Model-Seconds"])
-    finally:
-        connection.close()
 
 
 class Tasks:
@@ -64,6 +53,7 @@ class Tasks:
         self._side, self._container, self._nodes = side, container, nodes
         self._running: list[Task] = []
         self._ecs, self._elb, self._groups = client("ecs"), client("elbv2"), client("autoscaling")
+        self._versions: dict[str, str] = {}
 
     def settle(self) -> None:
         """One step towards what the service and the group say: a task is replaced at a time, and drained first."""
@@ -97,9 +87,13 @@ class Tasks:
     def _version(self) -> str:
         """The image's name after the last slash, without its digest: what the stand-in does."""
         found = self._ecs.describe_services(cluster=self._side.cluster, services=[self._side.service])["services"][0]
-        definition = self._ecs.describe_task_definition(taskDefinition=found["taskDefinition"])["taskDefinition"]
-        (image,) = (each["image"] for each in definition["containerDefinitions"] if each["name"] == self._container)
-        return str(image).partition("@")[0].partition(":")[0].rpartition("/")[2]
+        # A revision never changes.
+        revision = found["taskDefinition"]
+        if revision not in self._versions:
+            definition = self._ecs.describe_task_definition(taskDefinition=revision)["taskDefinition"]
+            (image,) = (each["image"] for each in definition["containerDefinitions"] if each["name"] == self._container)
+            self._versions[revision] = str(image).partition("@")[0].partition(":")[0].rpartition("/")[2]
+        return self._versions[revision]
 
     def _wanted(self) -> int:
         if self._nodes is not None:
@@ -148,6 +142,7 @@ class Proxy:
         self._turn = Counter[str]()
         self._measured: dict[str, list[tuple[float, int, float]]] = {"stable": [], "candidate": []}
         self.counted = Counted()
+        self._connections = KeptConnections()
         self._has_served = False
         self.look()
 
@@ -181,12 +176,15 @@ class Proxy:
             return
         self._turn[name] += 1
         try:
-            status, version, seconds = ask(targets[self._turn[name] % len(targets)], "/")
+            status, version, seconds = ask(self._connections.to(targets[self._turn[name] % len(targets)]), "/")
         except (OSError, http.client.HTTPException) as error:
             self.counted.lost.append(f"{name}: {error!r}")
             return
         self.counted.answers[version, status] += 1
         self._measured[name].append((time.time(), status, seconds))
+
+    def close(self) -> None:
+        self._connections.close()
 
     def publish(self) -> None:
         """What CloudWatch is told of the requests since the last time."""
@@ -276,6 +274,7 @@ def served(place: RolloutPlace, control: EmulatorControl, region: str, per_secon
     turns += [(1.0, agents.report), (1 / per_second, request)]
     threads = [threading.Thread(target=turning.every, args=turn) for turn in turns]
     with ExitStack() as stack:
+        stack.callback(proxy.close)
         for side in sides:
             stack.callback(side.stop)
         for thread in threads:

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
 from fleet.hosting import variants
@@ -21,9 +22,10 @@ from fleet.rollout.place import HostedPlace
 from local.control import EmulatorControl
 from local.endpoint import client
 from local.processes import stop
-from tests.support.served_endpoint import SERVER, Address, Counted, Served, Turning, ask
+from tests.support.kept_connections import Address, KeptConnections, ask
+from tests.support.served_endpoint import SERVER, Counted, Served, Turning
 
-_PAUSE = 0.2
+_PAUSE = 0.4
 
 
 class Router:
@@ -37,6 +39,8 @@ class Router:
         self._turn = Counter[str]()
         self._measured: dict[str, list[tuple[int, float]]] = {STABLE: [], CANDIDATE: []}
         self.counted = Counted()
+        self._connections = KeptConnections()
+        self._models = cache(self._models_of)
         self.look()
 
     def look(self) -> None:
@@ -57,7 +61,8 @@ class Router:
     def _weight(self, name: str) -> int:
         return int(self._serves[name][0]) if name in self._serves else 0
 
-    def _models(self, configuration: str) -> dict[str, str]:
+    def _models_of(self, configuration: str) -> dict[str, str]:
+        """By variant. A configuration never changes."""
         found = self._sagemaker.describe_endpoint_config(EndpointConfigName=configuration)
         return {each["VariantName"]: each["ModelName"] for each in found["ProductionVariants"]}
 
@@ -76,7 +81,7 @@ class Router:
         stable, candidate = self._weight(STABLE), self._weight(CANDIDATE)
         name = CANDIDATE if (self._turn["all"] * candidate) % (stable + candidate) < candidate else STABLE
         try:
-            status, version, seconds = ask(self._processes[self._serves[name][1]][1], "/")
+            status, version, seconds = ask(self._connections.to(self._processes[self._serves[name][1]][1]), "/")
         except (OSError, http.client.HTTPException, KeyError) as error:
             self.counted.lost.append(f"{name}: {error!r}")
             return
@@ -104,6 +109,7 @@ class Router:
             self._control.put_service_metrics(self._region, variants.NAMESPACE, datums)
 
     def stop(self) -> None:
+        self._connections.close()
         for process, _ in self._processes.values():
             stop(process)
 

@@ -17,6 +17,8 @@ _NUMBERS = count(1)
 def handler(version: str) -> type[BaseHTTPRequestHandler]:
     class Answer(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Head and body are two writes: over a connection that is kept, the second would wait for the client's receipt.
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             if self.path == "/health":
