@@ -108,6 +108,8 @@ def _installer() -> Path:
     folder = PLACE / "pip"
     lock = ROOT / "agents/packaging/installer.lock"
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    # An older one of an earlier lock would be a second.
+    shutil.rmtree(folder, ignore_errors=True)
     download: list[str | Path] = [*pip, "download", "--no-deps", "--require-hashes", "--dest", folder, "-r", lock]
     subprocess.run(download, check=True, timeout=SECONDS)
     (wheel,) = folder.glob("pip-*.whl")

@@ -41,8 +41,7 @@ def unpack(source: Path, folder: Path, graph: Graph) -> Manifest:
                 _write_out(file, f"{folder}/{member.name}")
         manifest = manifests.decode(files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
         found = {record.name: content.measure(f"{folder}/{record.name}") for record in manifest.files}
-    # The same name twice is the second; numbers
-    # that make no sense are the latter two.
+    # FileExistsError: the same name twice. ValueError, OverflowError: numbers that make no sense.
     except (tarfile.TarError, FileExistsError, FileNotFoundError, ValueError, OverflowError) as error:
         raise DamagedError(f"{graph}: its archive is damaged: {error}") from error
     if manifest.graph != graph or found != {record.name: (record.size, record.digest) for record in manifest.files}:
