@@ -3,6 +3,8 @@
 import os
 from collections import Counter
 from functools import cache
+from pathlib import Path
+from typing import Final
 
 import botocore.session
 import pytest
@@ -19,6 +21,7 @@ botocore.session.create_loader = cache(botocore.session.create_loader)
 
 # `make agent agent-check` builds the archive and asks for it.
 collect_ignore = [] if os.environ.get("AGENT_ARCHIVE") else ["e2e/test_built_agent.py"]
+END_TO_END: Final = Path(__file__).with_name("e2e")
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +36,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="run the long tests, those with the marker soak, and no other")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The long tests leave out those that use the snapshots, so they say nothing of which are unused."""
+    if config.getoption("--soak"):
+        config.option.disable_unused_snapshots = True
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     wanted = bool(config.getoption("--soak"))
     left_out = [item for item in items if ("soak" in item.keywords) is not wanted]
     items[:] = [item for item in items if ("soak" in item.keywords) is wanted]
     config.hook.pytest_deselected(items=left_out)
+    if wanted:
+        # A worker that began the longest at the end would be waited for.
+        items.sort(key=lambda item: not item.path.is_relative_to(END_TO_END))
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:

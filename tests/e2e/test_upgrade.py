@@ -16,7 +16,8 @@ from tests.support.upgrade import kept, releases
 from tests.support.upgrade.data import DATA
 from tests.support.upgrade.trial import ALARM, BEFORE, ENDPOINT, FLEET, JOB, TOGETHER, Upgrade, upgraded
 
-pytestmark = [needs("the CDK command line"), pytest.mark.soak]
+# One worker deploys for all of them.
+pytestmark = [needs("the CDK command line"), pytest.mark.soak, pytest.mark.xdist_group("upgrade")]
 
 
 @pytest.fixture(scope="module", params=releases.RELEASES)
