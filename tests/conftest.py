@@ -4,13 +4,14 @@ import os
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import botocore.session
 import pytest
 import typer.testing
 from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
@@ -50,6 +51,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if wanted:
         # A worker that began the longest at the end would be waited for.
         items.sort(key=lambda item: not item.path.is_relative_to(END_TO_END))
+
+
+class LongTests(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """One by one to whichever worker is free; end-to-end tests by their file, for which something was deployed."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return file if END_TO_END.name in file.split("/") else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
+    return LongTests(config, log) if config.getoption("--soak") else None
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:

@@ -16,8 +16,7 @@ from tests.support.upgrade import kept, releases
 from tests.support.upgrade.data import DATA
 from tests.support.upgrade.trial import ALARM, BEFORE, ENDPOINT, FLEET, JOB, TOGETHER, Upgrade, upgraded
 
-# One worker deploys for all of them.
-pytestmark = [needs("the CDK command line"), pytest.mark.soak, pytest.mark.xdist_group("upgrade")]
+pytestmark = [needs("the CDK command line"), pytest.mark.soak]
 
 
 @pytest.fixture(scope="module", params=releases.RELEASES)
