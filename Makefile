@@ -57,9 +57,9 @@ test-end-to-end:
 test-rooms:
 	$(BIN)/python -m pytest --ignore tests/browser --ignore tests/e2e -n 2 $(SPREAD) --durations=10
 
-# The long tests, which `make test` leaves out: each marked soak, on two cores.
+# The long tests, which `make test` leaves out: each marked soak, on two cores: tests/conftest.py shares them out.
 soak: $(VENV)/dev node_modules/.installed
-	$(BIN)/python -m pytest --soak -n 2 $(SPREAD) --durations=5 $(ARGS)
+	$(BIN)/python -m pytest --soak -n 2 --dist loadscope --no-loadscope-reorder --durations=5 $(ARGS)
 
 # Quick tests on the oldest and the newest Python, and on the oldest of training containers: docs/pythons.md.
 test-pythons: $(VENV)/dev

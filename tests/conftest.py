@@ -3,12 +3,15 @@
 import os
 from collections import Counter
 from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
 import botocore.session
 import pytest
 import typer.testing
 from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
@@ -19,6 +22,7 @@ botocore.session.create_loader = cache(botocore.session.create_loader)
 
 # `make agent agent-check` builds the archive and asks for it.
 collect_ignore = [] if os.environ.get("AGENT_ARCHIVE") else ["e2e/test_built_agent.py"]
+END_TO_END: Final = Path(__file__).with_name("e2e")
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +37,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="run the long tests, those with the marker soak, and no other")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The long tests leave out those that use the snapshots, so they say nothing of which are unused."""
+    if config.getoption("--soak"):
+        config.option.disable_unused_snapshots = True
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     wanted = bool(config.getoption("--soak"))
     left_out = [item for item in items if ("soak" in item.keywords) is not wanted]
     items[:] = [item for item in items if ("soak" in item.keywords) is wanted]
     config.hook.pytest_deselected(items=left_out)
+    if wanted:
+        # A worker that began the longest at the end would be waited for.
+        items.sort(key=lambda item: not item.path.is_relative_to(END_TO_END))
+
+
+class LongTests(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """One by one to whichever worker is free; end-to-end tests by their file, for which something was deployed."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return file if END_TO_END.name in file.split("/") else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
+    return LongTests(config, log) if config.getoption("--soak") else None
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:

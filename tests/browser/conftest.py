@@ -1,11 +1,11 @@
 """Chromium for the browser tests: the system's own, never a download."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from local.dashboards_page import screenshot
 from tests.support.needs import require
 
 ARGUMENTS = [
@@ -25,9 +25,9 @@ PATIENCE_MILLISECONDS = 120_000
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """The path of Chromium."""
+    """The path of the one that pictures are made with."""
     require("chromium")
-    return str(shutil.which("chromium"))
+    return screenshot.chromium()
 
 
 @pytest.fixture(scope="package")

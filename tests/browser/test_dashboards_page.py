@@ -35,44 +35,49 @@ def opened(browser: Browser, cloud: Cloud, scheme: str = "light") -> Iterator[tu
         context.close()
 
 
+@pytest.fixture(scope="module")
+def drawn(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """A page that its tests only look at."""
+    with opened(browser, fake_cloud()) as (page, errors):
+        page.wait_for_selector("body[data-ready]")
+        yield page, errors
+
+
 def widget(page: Page, title: str) -> str:
     return page.get_by_role("region", name=title, exact=True).inner_text()
 
 
-def test_every_widget_is_drawn_and_the_console_is_quiet(browser: Browser) -> None:
-    with opened(browser, fake_cloud()) as (page, errors):
-        page.wait_for_selector("body[data-ready]")
+def test_every_widget_is_drawn_and_the_console_is_quiet(drawn: tuple[Page, list[str]]) -> None:
+    page, errors = drawn
 
-        drawn = [box.get_attribute("data-state") for box in page.locator(".widget").all()]
-        assert drawn == ["drawn"] * (len(OPERATOR["widgets"]) - 1) + ["error"]
-        assert page.locator(".widget canvas").count() == 3
-        assert "This page does not draw widgets of type explorer" in widget(page, "Of another kind")
-        assert "No data in this time range" in widget(page, "Never sent")
-        assert errors == []
-
-
-def test_values_are_the_data(browser: Browser) -> None:
-    with opened(browser, fake_cloud()) as (page, _):
-        page.wait_for_selector("body[data-ready]")
-
-        figures = widget(page, "Money, USD an hour").split("\n")[1:]
-        assert figures == ["86", "Cost", "61.3", "Wasted", "71.2", "Share wasted %"]
-        label = page.locator(".widget", has_text="Node states").get_by_role("img").get_attribute("aria-label")
-        assert label == "Newest values. RUNNING: 3; COMPILING: 0; FAULT: 1; BLIND: 0"
-        assert "i-0c41d2a7e3b9f0001\tllama-pretrain\tFAULT\t21.5" in widget(page, "Worst nodes")
-        assert "<b>not markup</b>" in widget(page, "Worst nodes")
+    states = [box.get_attribute("data-state") for box in page.locator(".widget").all()]
+    assert states == ["drawn"] * (len(OPERATOR["widgets"]) - 1) + ["error"]
+    assert page.locator(".widget canvas").count() == 3
+    assert "This page does not draw widgets of type explorer" in widget(page, "Of another kind")
+    assert "No data in this time range" in widget(page, "Never sent")
+    assert errors == []
 
 
-def test_a_line_stops_where_nothing_was_measured(browser: Browser) -> None:
-    with opened(browser, fake_cloud()) as (page, _):
-        page.wait_for_selector("body[data-ready]")
+def test_values_are_the_data(drawn: tuple[Page, list[str]]) -> None:
+    page, _ = drawn
 
-        points = page.evaluate(
-            "echarts.getInstanceByDom(document.querySelector('[aria-label=\"Tensor-engine utilization\"] .chart'))"
-            ".getOption().series[0].data.map(point => (point.value || point)[1])"
-        )
-        assert points.count(None) == 1
-        assert min(point for point in points if point is not None) > 0
+    figures = widget(page, "Money, USD an hour").split("\n")[1:]
+    assert figures == ["86", "Cost", "61.3", "Wasted", "71.2", "Share wasted %"]
+    label = page.locator(".widget", has_text="Node states").get_by_role("img").get_attribute("aria-label")
+    assert label == "Newest values. RUNNING: 3; COMPILING: 0; FAULT: 1; BLIND: 0"
+    assert "i-0c41d2a7e3b9f0001\tllama-pretrain\tFAULT\t21.5" in widget(page, "Worst nodes")
+    assert "<b>not markup</b>" in widget(page, "Worst nodes")
+
+
+def test_a_line_stops_where_nothing_was_measured(drawn: tuple[Page, list[str]]) -> None:
+    page, _ = drawn
+
+    points = page.evaluate(
+        "echarts.getInstanceByDom(document.querySelector('[aria-label=\"Tensor-engine utilization\"] .chart'))"
+        ".getOption().series[0].data.map(point => (point.value || point)[1])"
+    )
+    assert points.count(None) == 1
+    assert min(point for point in points if point is not None) > 0
 
 
 def test_alarms_and_pages_are_told(browser: Browser) -> None:

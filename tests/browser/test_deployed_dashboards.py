@@ -2,7 +2,10 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,25 @@ DRAWN = """() => [...document.querySelectorAll('.widget')].map(box => {
   return !chart ? null : chart.getOption().series.filter(series => series.name)
     .map(series => [series.name, series.data.map(point => point.value || point)]);
 })"""
+TITLES_CUT = """() => [...document.querySelectorAll('.widget h2 span')]
+  .filter(title => title.scrollWidth > title.clientWidth).map(title => title.textContent)"""
+TIMES = """() => Object.fromEntries(
+  [['first', 'first-contentful-paint'], ['chart', 'first-widget'], ['screen', 'screen-filled'], ['all', 'all-widgets']]
+    .map(([key, name]) => [key, performance.getEntriesByName(name)[0].startTime]))"""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a page showed once all of it was drawn."""
+
+    states: list[str | None]
+    notes: list[str]
+    drawn: list[list[tuple[str, list[list[Any]]]] | None]
+    titles_cut: list[str]
+    tabs: list[str]
+    times: dict[str, float]
+    """Milliseconds from navigation to the first contentful paint, the first chart, and the last widget."""
+    errors: list[str]
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +54,18 @@ def url() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
+@contextmanager
+def new_context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1600, "height": 1000})
     context.set_default_timeout(PATIENCE_MILLISECONDS)
     yield context
     context.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    with new_context(browser) as context:
+        yield context
 
 
 def opened(context: BrowserContext, url: str, audience: str, hours: str = "1d") -> tuple[Page, list[str]]:
@@ -50,36 +78,47 @@ def opened(context: BrowserContext, url: str, audience: str, hours: str = "1d") 
     return page, errors
 
 
+@pytest.fixture(scope="module")
+def seen(browser: Browser, url: str) -> Callable[[str], Seen]:
+    """Each audience's dashboard, opened once in a browser that has not seen another."""
+    return cache(lambda audience: look(browser, url, audience))
+
+
+def look(browser: Browser, url: str, audience: str) -> Seen:
+    with new_context(browser) as context:
+        page, errors = opened(context, url, audience)
+        return Seen(
+            states=[box.get_attribute("data-state") for box in page.locator(".widget").all()],
+            notes=page.locator(".widget .note").all_inner_texts(),
+            drawn=page.evaluate(DRAWN),
+            titles_cut=page.evaluate(TITLES_CUT),
+            tabs=page.get_by_role("navigation").get_by_role("button").all_inner_texts(),
+            times=page.evaluate(TIMES),
+            errors=errors,
+        )
+
+
 @pytest.mark.parametrize("audience", AUDIENCES)
-def test_nothing_is_empty_and_the_console_is_quiet(context: BrowserContext, url: str, audience: str) -> None:
-    page, errors = opened(context, url, audience)
+def test_nothing_is_empty_and_the_console_is_quiet(seen: Callable[[str], Seen], audience: str) -> None:
+    page = seen(audience)
 
-    widgets = page.locator(".widget")
-    assert widgets.count() == len(bodies()[f"neuron-fleet-local-{audience}"]["widgets"])
-    assert [box.get_attribute("data-state") for box in widgets.all()] == ["drawn"] * widgets.count()
-    assert page.locator(".widget .note").all_inner_texts() == []
-    assert errors == []
+    assert page.states == ["drawn"] * len(bodies()[f"neuron-fleet-local-{audience}"]["widgets"])
+    assert page.notes == []
+    assert page.errors == []
 
 
 @pytest.mark.parametrize("audience", AUDIENCES)
-def test_every_line_is_what_get_metric_data_says(context: BrowserContext, url: str, audience: str) -> None:
-    page, _ = opened(context, url, audience)
+def test_every_line_is_what_get_metric_data_says(seen: Callable[[str], Seen], audience: str) -> None:
+    drawn = seen(audience).drawn
 
-    drawn = page.evaluate(DRAWN)
     for widget, series in zip(bodies()[f"neuron-fleet-local-{audience}"]["widgets"], drawn, strict=True):
         if series is not None:
             assert {name: measured(points) for name, points in series} == expected(widget["properties"])
 
 
 @pytest.mark.parametrize("audience", AUDIENCES)
-def test_no_title_and_no_name_is_cut_off(context: BrowserContext, url: str, audience: str) -> None:
-    page, _ = opened(context, url, audience)
-
-    cut = page.evaluate(
-        "() => [...document.querySelectorAll('.widget h2 span')]"
-        ".filter(title => title.scrollWidth > title.clientWidth).map(title => title.textContent)"
-    )
-    assert cut == []
+def test_no_title_and_no_name_is_cut_off(seen: Callable[[str], Seen], audience: str) -> None:
+    assert seen(audience).titles_cut == []
 
 
 def test_a_link_leads_to_an_endpoints_own_dashboard_and_the_way_back_from_it(context: BrowserContext, url: str) -> None:
@@ -106,10 +145,8 @@ def test_a_link_to_a_dashboard_that_is_not_deployed_is_told(context: BrowserCont
     assert errors == []
 
 
-def test_the_dashboards_of_endpoints_stand_last(context: BrowserContext, url: str) -> None:
-    page, _ = opened(context, url, "operator")
-
-    assert page.get_by_role("navigation").get_by_role("button").all_inner_texts() == [
+def test_the_dashboards_of_endpoints_stand_last(seen: Callable[[str], Seen]) -> None:
+    assert seen("operator").tabs == [
         "Operator",
         "Agent health",
         "Capacity and cost",
@@ -119,26 +156,13 @@ def test_the_dashboards_of_endpoints_stand_last(context: BrowserContext, url: st
     ]
 
 
-def test_how_soon_a_day_of_data_is_painted(context: BrowserContext, url: str) -> None:
+def test_how_soon_a_day_of_data_is_painted(seen: Callable[[str], Seen]) -> None:
     """Measured, never asserted: a machine that is busy with other things says nothing about the page."""
-    found = {audience: painted(context, url, audience) for audience in AUDIENCES}
+    found = {audience: seen(audience).times for audience in AUDIENCES}
 
     assert all(times["first"] > 0 and times["all"] >= times["first"] for times in found.values())
     if told := os.environ.get("PAINT_TIMES"):
         Path(told).write_text(json.dumps(found, indent=1))
-
-
-def painted(context: BrowserContext, url: str, audience: str) -> dict[str, float]:
-    """Milliseconds from navigation to the first contentful paint, the first chart, and the last widget."""
-    page, _ = opened(context, url, audience)
-    times: dict[str, float] = page.evaluate(
-        "() => ({first: performance.getEntriesByName('first-contentful-paint')[0].startTime,"
-        " chart: performance.getEntriesByName('first-widget')[0].startTime,"
-        " screen: performance.getEntriesByName('screen-filled')[0].startTime,"
-        " all: performance.getEntriesByName('all-widgets')[0].startTime})"
-    )
-    page.close()
-    return times
 
 
 def measured(points: list[list[Any]]) -> dict[int, float]:

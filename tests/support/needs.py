@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from local.dashboards_page.screenshot import BROWSERS
 from local.deployment import missing_tools
 
 
@@ -24,7 +25,7 @@ class Need(NamedTuple):
 # Of these the agent's archive has wheels.
 NODE_PYTHONS: Final = ((3, 11), (3, 13))
 NEEDS: Final = {
-    "chromium": Need(lambda: shutil.which("chromium") is not None, "apt-get install chromium"),
+    "chromium": Need(lambda: any(map(shutil.which, BROWSERS)), "apt-get install chromium-headless-shell"),
     "promtool": Need(lambda: shutil.which("promtool") is not None, "apt-get install prometheus"),
     "wrk": Need(lambda: shutil.which("wrk") is not None, "apt-get install wrk"),
     "systemd-analyze": Need(lambda: shutil.which("systemd-analyze") is not None, "apt-get install systemd"),
