@@ -10,9 +10,9 @@ import yaml
 
 from environments.model import Environment
 from local.control import EmulatorControl
-from local.deployment import CdkApp
 from local.emulator_process import EmulatorProcess, listen
 from local.endpoint import aws_environment, client, pointed_at
+from tests.support import assembly_deployment
 
 NAME: Final = "doctored"
 REGION: Final = "us-east-2"
@@ -130,21 +130,14 @@ def embedded_account(folder: Path) -> Iterator[EmulatorControl]:
 
 
 def deploy(environment: Environment, folder: Path) -> None:
-    """Deploy it with the CDK's own command line; the app of the repository knows the files of its folder only."""
+    """Deploy it; the app of the repository knows the files of its own folder only."""
     # Here, because tests that only describe an account need not wait for the CDK.
-    import aws_cdk as cdk
-
+    from stacks.app import new_app
     from stacks.platform import Platform
+    from tests.support.templates import cdk_context
 
-    context = json.loads(Path("cdk.json").read_text(encoding="utf-8"))["context"]
-    app = cdk.App(
-        outdir=str(folder / "cdk.out"),
-        context={**context, "agent-archive": "none"},
-        builtin_cloud_formation_validation=False,
-    )
+    assembly = folder / "cdk.out"
+    app = new_app(cdk_context(), assembly)
     Platform(app, environment.name, environment=environment)
     app.synth()
-    with pointed_at(aws_environment(client("sts").meta.endpoint_url, environment.account, environment.region)) as own:
-        command_line = CdkApp(environment, folder, own)
-        command_line.bootstrap()
-        command_line.deploy()
+    assembly_deployment.deploy(assembly)
