@@ -1,5 +1,6 @@
 """For every test: no AWS account, no deadline on a property that a busy machine could miss, no silent skip."""
 
+import gc
 import os
 from collections import Counter
 from functools import cache
@@ -10,6 +11,8 @@ import typer.testing
 from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
 
+# To import and collect makes a million objects and next to no garbage: pytest_collection_finish turns it on again.
+gc.disable()
 settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
 # Click's commands are what they are, however often a test runs one: Typer would make all of them for every run.
@@ -38,6 +41,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if ("soak" in item.keywords) is not wanted]
     items[:] = [item for item in items if ("soak" in item.keywords) is wanted]
     config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the garbage collector need not look through it ever again."""
+    gc.enable()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_unconfigure() -> None:
+    """Extension modules look at exit whether their objects are gone."""
+    gc.unfreeze()
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
