@@ -185,7 +185,7 @@ def test_a_dashboard_that_reads_what_nobody_publishes_is_not_synthesized(monkeyp
 
     monkeypatch.setattr(widgets, "series", wrong)
 
-    made = app_run(env="dev")
+    made = app_run({"env": "dev"})
 
     assert made.refusal is not None
     assert "widget-wrong-dimensions" in made.refusal

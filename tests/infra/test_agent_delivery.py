@@ -204,7 +204,7 @@ def test_an_archive_of_other_code_ends_the_synthesis_with_one_line(tmp_path: Pat
 def test_the_app_says_so_and_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "old.zip").write_bytes(b"not a zip")
 
-    made = app_run(env="dev", **{"agent-archive": str(tmp_path / "old.zip")})
+    made = app_run({"env": "dev", "agent-archive": str(tmp_path / "old.zip")})
 
     assert made.refusal == (
         f"{tmp_path}/old.zip: not an archive of the agent (File is not a zip file); run `make agent`"

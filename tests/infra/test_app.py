@@ -68,7 +68,7 @@ UNKNOWN = "environments: there is no environment 'production'; known: dev, local
     ],
 )
 def test_an_environment_that_is_not_there_is_refused(context: dict[str, str], line: str) -> None:
-    made = app_run(**context)
+    made = app_run(context)
     assert (made.refusal, made.written) == (line, {})
 
 
@@ -107,7 +107,7 @@ def test_a_mistake_in_a_file_is_one_line_and_writes_nothing(
     assert written in text
     file.write_text(text.replace(written, instead, 1))
 
-    made = app_run(env="prod")
+    made = app_run({"env": "prod"})
 
     assert made.refusal == f"environments/prod.yaml: {MISTAKES[written, instead]}"
     assert made.written == {}
@@ -143,7 +143,7 @@ def strange_alarm(stack: cdk.Stack) -> None:
 
 def test_an_alarm_that_tells_people_without_a_runbook_ends_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
     with_more(monkeypatch, strange_alarm)
-    made = app_run(env="dev")
+    made = app_run({"env": "dev"})
     assert "dev/platform/Strange: it tells people to read Strange.md, which does not exist" in (made.refusal or "")
 
 
@@ -151,7 +151,7 @@ def test_a_security_finding_ends_the_app_whatever_stacks_the_command_asks_for(mo
     with_more(monkeypatch, lambda stack: sqs.Queue(stack, "Open"))
 
     # The command line says so to every app, and then judges the findings of the selected stacks itself.
-    made = app_run(env="dev", **{"@aws-cdk/core:failSynthOnValidationErrors": False})
+    made = app_run({"env": "dev", "@aws-cdk/core:failSynthOnValidationErrors": False})
 
     assert "dev/operations/Open/Resource" in (made.refusal or "")
     assert "AwsSolutions-SQS4" in (made.refusal or "")

@@ -3,7 +3,7 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,10 @@ class Synthesis:
 
 def synthesized(file: Path) -> Synthesis:
     """The synthesis of ``file``. What `app.py` would end with a traceback for is raised here too."""
-    return app_run(lambda name: load_file(file.with_name(f"{name}.yaml")), env=file.stem)
+    return app_run({"env": file.stem}, lambda name: load_file(file.with_name(f"{name}.yaml")))
 
 
-def app_run(read: Callable[[str | None], Environment] = load, **context: object) -> Synthesis:
+def app_run(context: Mapping[str, object], read: Callable[[str | None], Environment] = load) -> Synthesis:
     """What `app.py` does with this context."""
     out = Path(tempfile.mkdtemp(prefix="cdk-"))
     try:
