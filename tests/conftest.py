@@ -1,5 +1,6 @@
 """For every test: no AWS account, no deadline on a property that a busy machine could miss, no silent skip."""
 
+import gc
 import os
 from collections import Counter
 from functools import cache
@@ -13,6 +14,8 @@ from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
+# To import and collect makes a million objects and next to no garbage: pytest_collection_finish turns it on again.
+gc.disable()
 settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
 # Click's commands are what they are, however often a test runs one: Typer would make all of them for every run.
@@ -64,6 +67,18 @@ class LongTests(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
     return LongTests(config, log) if config.getoption("--soak") else None
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the garbage collector need not look through it ever again."""
+    gc.enable()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_unconfigure() -> None:
+    """Extension modules look at exit whether their objects are gone."""
+    gc.unfreeze()
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:

@@ -41,12 +41,13 @@ class Percentages:
 
     def mean(self) -> float | None:
         """Over all cores and reports, capped at 100 for each."""
-        values = [min(value, _FULL) for series in self.by_core.values() for value in series]
+        values = [_FULL if value > _FULL else value for series in self.by_core.values() for value in series]
         return sum(values) / len(values) if values else None
 
     def whole(self) -> dict[int, int]:
         """How often each whole percent occurs. Above 100 counts as 100; ``excess`` tells of it."""
-        counts = Counter(int(min(value, _FULL) + 0.5) for series in self.by_core.values() for value in series)
+        values = (value for series in self.by_core.values() for value in series)
+        counts = Counter([int((_FULL if value > _FULL else value) + 0.5) for value in values])
         return dict(sorted(counts.items()))
 
     def core_means(self) -> dict[int, float]:

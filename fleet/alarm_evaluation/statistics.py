@@ -26,6 +26,9 @@ class Datum:
     @classmethod
     def of_values(cls, values: Sequence[float], counts: Sequence[float] | None = None) -> "Datum":
         """From a single value, or from the Values and Counts of a distribution (a count is 1 unless given)."""
+        if len(values) == 1 and not counts:
+            (value,) = values
+            return cls(1.0, value * 1.0, value, value, ((value, 1.0),))
         pairs = tuple(zip(values, counts or [1.0] * len(values), strict=True))
         return cls(
             sample_count=sum(count for _, count in pairs),

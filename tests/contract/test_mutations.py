@@ -12,10 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aws_cdk import aws_cloudwatch as cw
 
+from dashboards import widgets
 from environments.alarm_lint import around
 from environments.documents import RUNBOOKS
+from fleet import metrics
 from fleet.alarm_linter import lint, of_template
+from fleet.metrics import MetricSpec
+from tests.support.synthesis import app_run
 from tests.support.templates import PROJECT_FOLDER
 from tests.support.watching import ENVIRONMENTS, Json, flatten, watched
 
@@ -123,11 +128,11 @@ def project(tmp_path: Path) -> Path:
     return copy
 
 
-def run(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=project,
-        env={**os.environ, "PYTHONPATH": str(project), "PYTHONDONTWRITEBYTECODE": "1", **variables},
+        env={**os.environ, "PYTHONPATH": str(project), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         timeout=300,
@@ -168,16 +173,20 @@ def test_a_metric_that_is_renamed_in_the_catalogue_is_missed_by_its_readers(proj
     assert "BlindNodes" in done.stdout
 
 
-def test_a_dashboard_that_reads_what_nobody_publishes_is_not_synthesized(project: Path) -> None:
-    widgets = project / "dashboards/widgets.py"
-    damage(widgets, "metrics.FLEET: fleet}", '"Cluster": fleet}')
-    damage(widgets, "metric_name=metric,", "metric_name=metric.lower(),")
-    context = json.loads((project / "cdk.json").read_text(encoding="utf-8"))["context"]
-    context |= {"env": "dev", "agent-archive": "none", "duckdb-layer": "none"}
+def test_a_dashboard_that_reads_what_nobody_publishes_is_not_synthesized(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(spec: MetricSpec, statistic: str, environment: str, fleet: str, **style: Any) -> cw.Metric:
+        return cw.Metric(
+            namespace=metrics.NAMESPACE,
+            metric_name=spec.name.lower() if spec is metrics.NODES_RUNNING else spec.name,
+            statistic=statistic,
+            dimensions_map={metrics.ENVIRONMENT: environment, "Cluster": fleet},
+            **style,
+        )
 
-    done = run(project, "app.py", CDK_CONTEXT_JSON=json.dumps(context), CDK_OUTDIR=str(project / "cdk.out"))
+    monkeypatch.setattr(widgets, "series", wrong)
 
-    assert done.returncode != 0
-    said = done.stdout + done.stderr
-    assert "widget-wrong-dimensions" in said
-    assert "widget-unknown-metric" in said
+    made = app_run({"env": "dev"})
+
+    assert made.refusal is not None
+    assert "widget-wrong-dimensions" in made.refusal
+    assert "widget-unknown-metric" in made.refusal

@@ -21,7 +21,8 @@ from fleet.capacity import compile_fleet
 from stacks.agent_archive import archive
 from stacks.agent_archive.archive import AgentArchiveError
 from stacks.constructs.agent_delivery import AgentCode, agent_configuration, node_user_data
-from tests.support.templates import PROJECT_FOLDER, cdk_context, templates
+from tests.support.synthesis import app_run
+from tests.support.templates import PROJECT_FOLDER, new_app, templates
 
 EACH = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).fleets]
 PACKAGING = PROJECT_FOLDER / "agents" / "packaging"
@@ -144,7 +145,7 @@ def test_the_agent_is_told_what_the_gate_asks_for() -> None:
 
 
 def synthesized(path: str) -> cdk.Stack:
-    app = cdk.App(context={**cdk_context(), "agent-archive": path})
+    app = new_app(**{"agent-archive": path})
     place = cdk.Environment(account="111111111111", region="us-east-2")
     stack = cdk.Stack(app, "capacity", env=place)
     AgentCode(stack, "AgentCode", environment=loader.load("dev"))
@@ -201,17 +202,14 @@ def test_an_archive_of_other_code_ends_the_synthesis_with_one_line(tmp_path: Pat
 
 
 def test_the_app_says_so_and_writes_nothing(tmp_path: Path) -> None:
-    from tests.infra.test_app import contents, run_app
-
     (tmp_path / "old.zip").write_bytes(b"not a zip")
 
-    run = run_app(PROJECT_FOLDER, tmp_path / "out", env="dev", **{"agent-archive": str(tmp_path / "old.zip")})
+    made = app_run({"env": "dev", "agent-archive": str(tmp_path / "old.zip")})
 
-    assert run.returncode == 1
-    assert run.stderr == (
-        f"{tmp_path}/old.zip: not an archive of the agent (File is not a zip file); run `make agent`\n"
+    assert made.refusal == (
+        f"{tmp_path}/old.zip: not an archive of the agent (File is not a zip file); run `make agent`"
     )
-    assert contents(tmp_path / "out") == {}
+    assert made.written == {}
 
 
 def test_nothing_here_depends_on_the_time_or_on_where_it_runs(tmp_path: Path) -> None:

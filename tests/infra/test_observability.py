@@ -1,6 +1,5 @@
 """The observability stack: who may speak to the topics, what is kept, and how many alarms there are."""
 
-import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 
@@ -8,6 +7,7 @@ from environments.loader import load
 from environments.model import Environment
 from fleet.load_balancer import EndpointNames
 from stacks.observability import ObservabilityStack
+from tests.support.templates import new_app
 from tests.support.watching import ENVIRONMENTS, Watched, dashboards, flatten, watched
 
 STACK = "observability"
@@ -126,7 +126,7 @@ def test_sums_by_the_minute_are_not_stretched_by_the_console(environment: Watche
 
 
 def _number_of_alarms(environment: Environment) -> int:
-    app = cdk.App()
+    app = new_app()
     endpoints = {fleet.name: EndpointNames("app/x/1", "targetgroup/x/1") for fleet in environment.inference_fleets}
     stack = ObservabilityStack(app, "observability", environment=environment, endpoints=endpoints)
     resources = assertions.Template.from_stack(stack).to_json()["Resources"].values()

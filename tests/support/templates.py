@@ -70,13 +70,14 @@ def stage_of(environment: Environment) -> Platform:
     return _STAGES[key]
 
 
-def new_app() -> cdk.App:
+def new_app(**context: object) -> cdk.App:
     """With what the CDK command adds, and without what takes as long as the rest: CDK's own look at the templates."""
     return cdk.App(
-        context=cdk_context(),
+        context={**cdk_context(), **context},
         outdir=tempfile.mkdtemp(prefix="cdk-"),
         stack_traces=False,
         builtin_cloud_formation_validation=False,
+        post_cli_context={"aws:cdk:disable-creation-stack-traces": True},
     )
 
 

@@ -153,8 +153,7 @@ def _merge(
 ) -> dict[int, float]:
     merged: dict[int, float] = {}
     for core, positions in sorted(holders.items()):
-        measured = [figures[position] for position in positions]
-        known = [figure[core] for figure in measured if figure is not None and core in figure]
+        known = [figure[core] for position in positions if (figure := figures[position]) and core in figure]
         if len(known) == len(positions):
             merged[core] = combine(known)
     return merged

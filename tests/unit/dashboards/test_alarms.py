@@ -18,11 +18,12 @@ from environments.model import Environment
 from fleet.alarms import AlarmSettings, Severity, change_in_progress, fleet_alarms, platform_alarms
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
+from tests.support.templates import new_app
 
 
 def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
     """The properties of every alarm, by its key."""
-    stack = cdk.Stack(cdk.App(), "Alarms")
+    stack = cdk.Stack(new_app(), "Alarms")
     topics: dict[Severity, sns.ITopic] = {
         severity: sns.Topic(stack, severity.value, topic_name=severity.value) for severity in Severity
     }
@@ -191,7 +192,7 @@ def test_a_window_mutes_what_notifies_of_its_fleets_a_hundred_alarms_a_rule() ->
         update={"maintenance": (Window(**window), Window(**window | {"name": "one", "fleets": ("inf2-chat",)}))}
     )
     specs = environment_alarms(environment, {})
-    stack = cdk.Stack(cdk.App(), "Mutes")
+    stack = cdk.Stack(new_app(), "Mutes")
     # Three times the fleets' alarms, as a large environment would have.
     many = {
         name: [replace(spec, subject=f"{name}-{copy}") for spec in of for copy in range(3)]

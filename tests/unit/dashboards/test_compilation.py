@@ -11,6 +11,7 @@ from environments.loader import load
 from fleet.alarm_evaluation.metric_math.functions import Grid
 from fleet.alarm_evaluation.metric_math.syntax import parse
 from fleet.alarms import AlarmSpec, fleet_alarms
+from tests.support.templates import new_app
 
 TIMES = (0, 60, 120, 180)
 Minutes = dict[int, float]
@@ -24,7 +25,7 @@ def alarm(environment: str, key: str) -> AlarmSpec:
 
 @pytest.fixture(scope="module")
 def widgets() -> dict[str, dict[str, Any]]:
-    stack = cdk.Stack(cdk.App(), "Drawn")
+    stack = cdk.Stack(new_app(), "Drawn")
     rows = compilation.rows("prod", "trn1", failing=alarm("prod", "CompileFailing"))
     drawn = [widget for row in rows for shape in row for widget in stack.resolve(shape.to_json())]
     return {widget["properties"]["title"]: widget["properties"] for widget in drawn}

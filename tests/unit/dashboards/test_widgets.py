@@ -12,11 +12,12 @@ from fleet import metrics
 from fleet.alarms import AlarmSettings, AlarmSpec, fleet_alarms
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import Unit
+from tests.support.templates import new_app
 
 
 def drawn(*rows: Any) -> list[dict[str, Any]]:
     """The widgets as CloudWatch would read them."""
-    stack = cdk.Stack(cdk.App(), "Drawn")
+    stack = cdk.Stack(new_app(), "Drawn")
     return [widget for widgets in rows for shape in widgets for widget in stack.resolve(shape.to_json())]
 
 
@@ -73,7 +74,7 @@ def test_text_is_markdown() -> None:
 
 @pytest.mark.parametrize(("alarms", "height"), [(0, 2), (5, 2), (6, 3), (17, 5)])
 def test_an_alarm_widget_is_high_enough_for_every_tile(alarms: int, height: int) -> None:
-    scope = cdk.Stack(cdk.App(), "Alarms")
+    scope = cdk.Stack(new_app(), "Alarms")
     tiles = [
         cw.Alarm.from_alarm_arn(scope, str(index), f"arn:aws:cloudwatch:us-east-2:111122223333:alarm:a{index}")
         for index in range(alarms)
