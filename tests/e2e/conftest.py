@@ -2,7 +2,7 @@
 
 import pytest
 
-LONGEST = ("test_rollout", "test_demo", "test_shadow_rollout", "test_training_run", "test_hosted_rollout")
+LONGEST = ("test_rollout", "test_demo", "test_training_run", "test_hosted_rollout")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -28,7 +28,7 @@ NO_CAPACITY = "There is currently no available capacity for trn1.32xlarge in us-
 PREFIX = "neuron-fleet-local-"
 FIRST, SECOND = f"{PREFIX}reservation-trn1-pretrain", f"{PREFIX}reservation-trn1-second"
 
-pytestmark = needs("the CDK command line")
+pytestmark = [needs("the CDK command line"), pytest.mark.soak]
 
 
 def two_reserved_fleets(instances: int) -> Environment:

@@ -68,7 +68,7 @@ def _deployed(folder: Path) -> Iterator[Deployed]:
         parameter = naming.rollout_place_parameter(ENVIRONMENT, first.fleets[0].name)
         found = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
         place = TypeAdapter(RolloutPlace).validate_json(found)
-        with served(place, control, first.region, per_second=100) as endpoint:
+        with served(place, control, first.region, per_second=60) as endpoint:
             yield Deployed(folder, place, endpoint)
 
 

@@ -29,7 +29,7 @@ from tests.support.shadow_task import MIN_REQUESTS, ShadowPlace, shadow_task
 
 PATIENCE = 60.0
 
-pytestmark = needs("the CDK command line")
+pytestmark = [needs("the CDK command line"), pytest.mark.soak]
 
 
 def environment() -> Environment:
@@ -48,7 +48,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         parameter = naming.rollout_place_parameter(ENVIRONMENT, first.fleets[0].name)
         found = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
         place = TypeAdapter(RolloutPlace).validate_json(found)
-        with served(place, control, first.region, per_second=100) as endpoint:
+        with served(place, control, first.region, per_second=60) as endpoint:
             of = Deployed(folder, place, endpoint)
             rollouts.wait_for_targets(of)
             record(of)

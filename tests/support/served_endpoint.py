@@ -28,9 +28,9 @@ from tests.support.kept_connections import Address, KeptConnections, ask, connec
 SERVER = Path(__file__).with_name("standin_server.py")
 STABLE_NODES = 2
 _HOSTS = count(2)
-_PAUSE = 0.4
+_PAUSE = 0.8
 # Longer than the proxy takes to see that a target is gone.
-_DRAIN = 1.0
+_DRAIN = 1.6
 
 
 @dataclass

@@ -25,7 +25,7 @@ from local.processes import stop
 from tests.support.kept_connections import Address, KeptConnections, ask
 from tests.support.served_endpoint import SERVER, Counted, Served, Turning
 
-_PAUSE = 0.4
+_PAUSE = 0.8
 
 
 class Router:

@@ -51,6 +51,7 @@ def moment_of_a_kill(node: FaultyNode) -> float:
     return at
 
 
+@pytest.mark.soak
 def test_in_24_hours_of_faults_nothing_is_lost_and_nothing_is_invented(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
