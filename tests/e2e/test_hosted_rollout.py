@@ -69,7 +69,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         hosted = TypeAdapter(RolloutPlace).validate_json(found).hosted
         assert hosted is not None
         wait_until_served(hosted)
-        with hosted_endpoint(hosted, control, first.region, per_second=60) as served:
+        with hosted_endpoint(hosted, control, first.region, per_second=100) as served:
             served.has_traffic.set()
             yield Deployed(folder, hosted, served, control)
 

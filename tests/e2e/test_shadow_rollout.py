@@ -48,7 +48,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         parameter = naming.rollout_place_parameter(ENVIRONMENT, first.fleets[0].name)
         found = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
         place = TypeAdapter(RolloutPlace).validate_json(found)
-        with served(place, control, first.region, per_second=60) as endpoint:
+        with served(place, control, first.region, per_second=100) as endpoint:
             of = Deployed(folder, place, endpoint)
             rollouts.wait_for_targets(of)
             record(of)
