@@ -15,7 +15,7 @@ from fleet.capacity.rules import software, tasks
 from fleet.capacity.rules.case import Case
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import MarketKind
-from fleet.hosting.sizes import SIZES, hosted_type
+from fleet.hosting.sizes import hosted_type, sizes
 from fleet.hosting.surcharge import Surcharge, surcharge
 from fleet.instances import catalogue, instance_type
 
@@ -99,7 +99,7 @@ def _no_such_size(fleet: InferenceFleet) -> Diagnostic:
         "instance_type",
         fleet.instance_type,
         f"endpoints with engine: sagemaker run on inf2, and {fleet.instance_type} is not one of its sizes",
-        f"use one of {', '.join(SIZES)}, or engine: ecs",
+        f"use one of {', '.join(sizes())}, or engine: ecs",
     )
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from fleet.accelerators import GIB
 from fleet.instances import (
-    GIB,
     PriceKind,
     UnknownInstanceTypeError,
     catalogue,
