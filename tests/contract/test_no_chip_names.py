@@ -33,6 +33,7 @@ EXCEPTIONS: Final = {
     "local/emulator/capacity/prices.py": ({"inf"}, "how the AWS Price List writes that a range has no end"),
 }
 NONE: Final = (frozenset[str](), "")
+_ORDERED: Final = (ast.Gt, ast.GtE, ast.Lt, ast.LtE)
 # Not a chip: what ``float`` reads.
 _INFINITE: Final = "inf"
 
@@ -57,6 +58,15 @@ def names_in(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, text
 
 
+def equal_generations(source: str) -> Iterator[int]:
+    """Lines on which a generation of cores has to be one certain number: that is a name again."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare) and not all(isinstance(each, _ORDERED) for each in node.ops):
+            parts = (node.left, *node.comparators)
+            if any(isinstance(each, ast.Attribute) and each.attr == "generation" for each in parts):
+                yield node.lineno
+
+
 def sources() -> list[Path]:
     return sorted(path for package in PACKAGES for path in (PROJECT_FOLDER / package).rglob("*.py"))
 
@@ -70,6 +80,13 @@ def test_no_code_names_a_chip_or_a_type() -> None:
     }
     assert not found, "state what the chip can do in fleet/data/instances.json, and ask for that"
     assert len(sources()) > 500
+
+
+def test_a_generation_is_compared_by_its_order_only() -> None:
+    assert not [path for path in sources() if list(equal_generations(path.read_text(encoding="utf-8")))]
+    assert list(equal_generations("if core.generation == 3: pass"))
+    assert list(equal_generations("if core.generation in (2, 3): pass"))
+    assert not list(equal_generations("if core.generation >= 3: pass"))
 
 
 @pytest.mark.parametrize("name", sorted(EXCEPTIONS))

@@ -152,6 +152,29 @@ def test_it_is_sized_at_each_of_its_groupings() -> None:
     assert NAME in {each.fit.instance_type for each in make_plan(Wish(MODEL, Training(4096), "us-east-2")).candidates}
 
 
+@pytest.mark.parametrize(
+    ("fact", "workload", "reason"),
+    [
+        ((*CHIP, "trains"), Training(4096), "trn9.48xlarge serves"),
+        ((*CORE, "splits_models"), Inference(4096), "NeuronCore-v9, which does not split models"),
+    ],
+)
+def test_it_is_not_sized_for_what_it_cannot(fact: Place, workload: Training | Inference, reason: str) -> None:
+    with planted(with_chip({fact: False})):
+        assert reason in why_not(Wish(MODEL, workload, "us-east-2", instance_types=(NAME,)))
+        everywhere = make_plan(Wish(MODEL, workload, "us-east-2"))
+        assert NAME not in {each.fit.instance_type for each in everywhere.candidates}
+
+
+def why_not(wish: Wish) -> str:
+    try:
+        plan = make_plan(wish)
+    except SizingError as error:
+        return str(error)
+    assert not plan.candidates
+    return "".join(each.reason for each in plan.refusals)
+
+
 @pytest.mark.usefixtures("chip")
 def test_jobs_quotas_endpoints_and_reports_know_it() -> None:
     assert diagnose_job(replace(JOB, parallel=Parallel(tensor=2)), FLEET, standing=None) == ()
