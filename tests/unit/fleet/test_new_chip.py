@@ -49,8 +49,8 @@ JOB = Job(
     parallel=Parallel(tensor=4),
     checkpoint="s3://checkpoints/llama",
 )
-ON_DEMAND = {"market": MarketKind.ON_DEMAND, "reserved": Reserved()}
-SERVES = {"purpose": Purpose.INFERENCE, **ON_DEMAND}
+ON_DEMAND: dict[str, Any] = {"market": MarketKind.ON_DEMAND, "reserved": Reserved()}
+SERVES: dict[str, Any] = {"purpose": Purpose.INFERENCE, **ON_DEMAND}
 VLLM_IMAGE = "/aws/service/neuron/ecs/inference-vllm/image_id"
 TYPE, CHIP, CORE = ("instances", NAME), ("accelerators", "Trainium9"), ("neuroncores", "v9")
 
