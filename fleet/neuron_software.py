@@ -44,6 +44,9 @@ class FrameworkSupport:
     source: str
     code: str | None
     """Of the diagnostic that refuses it, where it is another than the rule's own."""
+    only_warns: bool
+    """Whether it is said and not refused where no SDK runs it: cores with libraries of their own, which have no word here,
+    such as torch-neuron on Inferentia (1)."""
     instead: str
     """What to do where it does not run; empty: nothing is known."""
 
@@ -58,6 +61,7 @@ def framework_support(entry: Mapping[str, Any]) -> FrameworkSupport:
         else Maintenance(maintenance["purpose"], sdk(maintenance["since"]), maintenance["fix"]),
         source=entry["source"],
         code=entry.get("code"),
+        only_warns=entry.get("only_warns", False),
         instead=entry.get("instead", ""),
     )
 

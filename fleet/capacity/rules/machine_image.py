@@ -66,8 +66,10 @@ def joins_a_cluster(case: Case) -> Iterator[Diagnostic]:
 def is_for_the_chip(case: Case) -> Iterator[Diagnostic]:
     """A vLLM image runs where the vLLM Neuron plugin does."""
     image, core = case.spec.software.machine_image, case.known.accelerator.core
-    if "inference-vllm" in image and core is not None and core.frameworks[Framework.VLLM].sdks is None:
-        yield refuse(
+    support = core.frameworks[Framework.VLLM] if core is not None else None
+    if "inference-vllm" in image and support is not None and support.sdks is None:
+        told = warn if support.only_warns else refuse
+        yield told(
             "image-for-trn2",
             "image_parameter",
             image,

@@ -31,7 +31,8 @@ def sdk_runs_framework(case: Case) -> Iterator[Diagnostic]:
     if support.sdks is None:
         does_not = f"{name} does not run on {case.known.name}"
         fix = support.instead or "choose a type that it runs on"
-        yield refuse(support.code or "framework-not-on-type", "framework", framework, does_not, fix)
+        told = warn if support.only_warns else refuse
+        yield told(support.code or "framework-not-on-type", "framework", framework, does_not, fix)
     elif stated is not None and support.sdks.last is not None and stated > support.sdks.last:
         last = _text(support.sdks.last)
         dropped = f"{name} runs on {case.known.name} up to SDK {last}, not with {_text(stated)}"

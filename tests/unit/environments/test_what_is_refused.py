@@ -164,7 +164,7 @@ BLOCK_FLEETS: list[tuple[Changes, Severity, str, str]] = [
 ]  # fmt: skip
 
 SERVING_FLEETS: list[tuple[Changes, Severity, str, str]] = [
-    ({"efa": True, "instance_type": "inf1.24xlarge", "framework": ABSENT, "endpoint.devices_per_task": 16},
+    ({"efa": True, "instance_type": "inf1.24xlarge", "endpoint.devices_per_task": 16},
      ERROR, "efa-across-zones", "efa"),
     ({"instance_type": "trn1.32xlarge", "endpoint.devices_per_task": 16}, NOTE, "zones-left-out", "instance_type"),
     ({"placement_group": True}, ERROR, "placement-group-across-zones", "placement_group"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fleet.capacity import compile_fleet, diagnose_fleet, quotas_needed
+from fleet.diagnostics import Severity
 from fleet.fleet_spec import EfaLayout, FleetSpec, MarketKind, Purpose, Reserved, Software
 from fleet.hosting.quotas import quota_code
 from fleet.hosting.sizes import hosted_type
@@ -127,6 +128,14 @@ def test_another_fact_gets_another_answer(facts: Mapping[Place, Any], changes: M
         assert not [each for each in codes(spec) if each.endswith(code)]
     with planted(with_chip(facts)):
         assert [each for each in codes(spec) if each.endswith(code)]
+
+
+@pytest.mark.parametrize(("only_warns", "severity"), [(True, Severity.WARNING), (False, Severity.ERROR)])
+def test_cores_with_libraries_that_have_no_word_here_get_a_warning(only_warns: bool, severity: Severity) -> None:
+    spec = replace(FLEET, software=Software(framework=Framework.NXD_TRAINING))
+    with planted(with_chip({(*CORE, "frameworks", "nxd-training", "only_warns"): only_warns})):
+        (told,) = (each for each in diagnose_fleet(spec) if each.code == "framework-not-on-type")
+    assert told.severity is severity
 
 
 @pytest.mark.usefixtures("chip")
