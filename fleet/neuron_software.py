@@ -45,8 +45,8 @@ class FrameworkSupport:
     code: str | None
     """Of the diagnostic that refuses it, where it is another than the rule's own."""
     only_warns: bool
-    """Whether it is said and not refused where no SDK runs it: cores with libraries of their own, which have no word here,
-    such as torch-neuron on Inferentia (1)."""
+    """Whether it is a warning where no SDK runs it: cores with libraries of their own, such as torch-neuron on
+    Inferentia (1), which are no framework here."""
     instead: str
     """What to do where it does not run; empty: nothing is known."""
 
