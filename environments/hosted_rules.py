@@ -17,7 +17,7 @@ from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import MarketKind
 from fleet.hosting.sizes import hosted_type, sizes
 from fleet.hosting.surcharge import Surcharge, surcharge
-from fleet.instances import catalogue, incomplete_types, instance_type
+from fleet.instances import IncompleteInstanceTypeError, catalogue, incomplete_types, instance_type
 
 # SageMaker developer guide, "Custom inference code with hosting services": port 8080, GET /ping, POST /invocations.
 PORT: Final = 8080
@@ -94,8 +94,9 @@ def belongs_to_sagemaker(fleet: InferenceFleet) -> Iterator[Diagnostic]:
 
 
 def _no_such_size(fleet: InferenceFleet) -> Diagnostic:
-    gap = incomplete_types().get(fleet.instance_type)
-    if gap is not None:
+    missing = incomplete_types().get(fleet.instance_type)
+    if missing is not None:
+        gap = IncompleteInstanceTypeError(fleet.instance_type, missing)
         return refuse(gap.code, "instance_type", fleet.instance_type, gap.what, gap.fix)
     return refuse(
         "not-hosted-by-sagemaker",

@@ -80,13 +80,14 @@ def neuron_core(version: str, entry: Mapping[str, Any]) -> NeuronCore:
     )
 
 
-def accelerator(model: str, entry: Mapping[str, Any], core: NeuronCore | None) -> Accelerator:
+def accelerator(data: Mapping[str, Any], model: str) -> Accelerator:
     """As the data file has it. What is said of Neuron chips alone is false or None of a GPU."""
-    monitor = entry.get("monitor")
+    entry = data["accelerators"][model]
+    version, monitor = entry["neuroncore_version"], entry.get("monitor")
     return Accelerator(
         model=model,
         vendor=entry["vendor"],
-        core=core,
+        core=None if version is None else neuron_core(version, data["neuroncores"][version]),
         cores=entry["cores"],
         memory_bytes=int(entry["memory_gib"] * GIB),
         lnc_supported=tuple(entry["lnc_supported"]),

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from fleet.accelerators import Accelerator, accelerator, neuron_core
+from fleet.accelerators import Accelerator, accelerator
 from fleet.instance_facts import FILE, missing_facts, unverified_facts
 
 _SETS: Final = ("usage_classes", "regions", "availability_zone_ids", "capacity_block_regions")
@@ -143,11 +143,10 @@ def catalogue() -> Mapping[str, InstanceType]:
 
 
 @cache
-def incomplete_types() -> Mapping[str, IncompleteInstanceTypeError]:
-    """The types of which the data file leaves something out, by name: why nothing here judges them."""
+def incomplete_types() -> Mapping[str, tuple[str, ...]]:
+    """The types of which the data file leaves something out, by name: what that is."""
     data = _data()
-    gaps = {name: missing_facts(data, name) for name in data["instances"]}
-    return {name: IncompleteInstanceTypeError(name, missing) for name, missing in gaps.items() if missing}
+    return {name: missing for name in data["instances"] if (missing := missing_facts(data, name))}
 
 
 def instance_type(name: str) -> InstanceType:
@@ -161,7 +160,7 @@ def instance_type(name: str) -> InstanceType:
     if name in known:
         return known[name]
     if name in incomplete_types():
-        raise incomplete_types()[name]
+        raise IncompleteInstanceTypeError(name, incomplete_types()[name])
     explained = _data()["nonexistent"].get(name)
     if explained is None:
         close = get_close_matches(name, known, n=1)
@@ -188,7 +187,7 @@ def _instance_type(data: dict[str, Any], name: str) -> InstanceType:
     as_written |= {fact: frozenset(entry[fact]) for fact in _SETS}
     return InstanceType(
         name=name,
-        accelerator=_accelerator(data, entry["accelerator"]),
+        accelerator=accelerator(data, entry["accelerator"]),
         on_demand_obtainable=entry.get("on_demand_obtainable", True),
         ultraserver_nodes=entry.get("ultraserver_nodes"),
         sagemaker_hosting_quota=entry.get("sagemaker_hosting_quota"),
@@ -196,13 +195,6 @@ def _instance_type(data: dict[str, Any], name: str) -> InstanceType:
         prices=tuple(_price(data, price) for price in entry["prices"]),
         **as_written,
     )
-
-
-def _accelerator(data: dict[str, Any], model: str) -> Accelerator:
-    entry = data["accelerators"][model]
-    version = entry["neuroncore_version"]
-    core = None if version is None else neuron_core(version, data["neuroncores"][version])
-    return accelerator(model, entry, core)
 
 
 def _price(data: dict[str, Any], entry: dict[str, Any]) -> Price:

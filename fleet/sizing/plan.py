@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fleet.fleet_spec import MarketKind
-from fleet.instances import InstanceType, Price, catalogue, incomplete_types
+from fleet.instances import IncompleteInstanceTypeError, InstanceType, Price, catalogue, incomplete_types
 from fleet.prices import price_for
 from fleet.sizing.fit import DEFAULT_HEADROOM, Fit, check, grouping
 from fleet.sizing.parallelism import Degrees, inference_degrees, training_degrees
@@ -84,7 +84,9 @@ def make_plan(wish: Wish) -> SizePlan:
     missing = sorted(set(wish.instance_types) - {each.name for each in offered})
     refused = [Refusal(name, f"{wish.region} does not offer it") for name in missing]
     if not wish.instance_types:
-        refused += [Refusal(name, str(error)) for name, error in incomplete_types().items()]
+        refused += [
+            Refusal(name, str(IncompleteInstanceTypeError(name, gaps))) for name, gaps in incomplete_types().items()
+        ]
     for instance in offered:
         tried = _try(wish, instance)
         best = next((fit for fit in tried if fit.fits), None)
@@ -117,7 +119,7 @@ def _types(wish: Wish) -> list[InstanceType]:
     known = catalogue().values()
     for name in wish.instance_types:
         if name in incomplete_types():
-            raise SizingError(str(incomplete_types()[name]))
+            raise SizingError(str(IncompleteInstanceTypeError(name, incomplete_types()[name])))
     if wish.instance_types:
         types = [each for each in known if each.name in wish.instance_types]
     else:
