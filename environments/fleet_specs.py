@@ -3,8 +3,9 @@
 from environments.fleets import Fleet, InferenceFleet, TrainingFleet
 from environments.markets import CapacityBlock, Reservation, end_of
 from environments.model import Environment
-from fleet.fleet_spec import EfaLayout, Engine, FleetSpec, Framework, MarketKind, Purpose, Reserved, Software
+from fleet.fleet_spec import EfaLayout, Engine, FleetSpec, MarketKind, Purpose, Reserved, Software
 from fleet.instances import Price, PriceKind
+from fleet.neuron_software import Framework
 
 
 def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:

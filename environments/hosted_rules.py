@@ -15,9 +15,9 @@ from fleet.capacity.rules import software, tasks
 from fleet.capacity.rules.case import Case
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import MarketKind
-from fleet.hosting.sizes import SIZES, hosted_type
+from fleet.hosting.sizes import hosted_type, sizes
 from fleet.hosting.surcharge import Surcharge, surcharge
-from fleet.instances import catalogue, instance_type
+from fleet.instances import IncompleteInstanceTypeError, catalogue, incomplete_types, instance_type
 
 # SageMaker developer guide, "Custom inference code with hosting services": port 8080, GET /ping, POST /invocations.
 PORT: Final = 8080
@@ -94,12 +94,16 @@ def belongs_to_sagemaker(fleet: InferenceFleet) -> Iterator[Diagnostic]:
 
 
 def _no_such_size(fleet: InferenceFleet) -> Diagnostic:
+    missing = incomplete_types().get(fleet.instance_type)
+    if missing is not None:
+        gap = IncompleteInstanceTypeError(fleet.instance_type, missing)
+        return refuse(gap.code, "instance_type", fleet.instance_type, gap.what, gap.fix)
     return refuse(
         "not-hosted-by-sagemaker",
         "instance_type",
         fleet.instance_type,
         f"endpoints with engine: sagemaker run on inf2, and {fleet.instance_type} is not one of its sizes",
-        f"use one of {', '.join(SIZES)}, or engine: ecs",
+        f"use one of {', '.join(sizes())}, or engine: ecs",
     )
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from fleet.instances import Price
+from fleet.neuron_software import Framework
 
 
 class MarketKind(StrEnum):
@@ -35,16 +36,6 @@ class EfaLayout(StrEnum):
 
     EFA = "efa"
     EFA_ONLY = "efa-only"
-
-
-class Framework(StrEnum):
-    """The library that runs the model; which Neuron SDK still has it, and for which chip, differs between them."""
-
-    NXD_INFERENCE = "nxd-inference"
-    NXD_TRAINING = "nxd-training"
-    TORCH_XLA = "torch-xla"
-    VLLM = "vllm"
-    JAX = "jax"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,34 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-GIB: Final = 1024**3
+from fleet.accelerators import Accelerator, accelerator
+from fleet.instance_facts import FILE, missing_facts, unverified_facts
+
+_SETS: Final = ("usage_classes", "regions", "availability_zone_ids", "capacity_block_regions")
+_AS_WRITTEN: Final = (
+    *("devices", "vcpus", "memory_gib", "nvme_gb", "quotas", "offerings_as_of"),
+    *("network_cards", "enis_per_card", "efa_interfaces", "efa_generation"),
+)
 
 
 class UnknownInstanceTypeError(ValueError):
-    """An instance type that EC2 does not have; the message says what is meant instead."""
+    """An instance type that EC2 does not have; ``fix`` says what is meant instead, ``code`` is the diagnostic's."""
+
+    code = "unknown-instance-type"
+
+    def __init__(self, what: str, fix: str) -> None:
+        self.what, self.fix = what, fix
+        super().__init__(f"{what}: {fix}")
+
+
+class IncompleteInstanceTypeError(UnknownInstanceTypeError):
+    """An instance type of which the data file does not state a fact that something here has to know."""
+
+    code = "instance-type-incomplete"
+
+    def __init__(self, name: str, missing: tuple[str, ...]) -> None:
+        what = f"{name} cannot be judged, because {FILE} does not state {', '.join(missing)}"
+        super().__init__(what, "complete it there")
 
 
 class PriceKind(StrEnum):
@@ -48,20 +71,6 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Accelerator:
-    """One chip. ``cores`` are physical NeuronCores (0 for a GPU); peaks are dense TFLOP/s by data type."""
-
-    model: str
-    vendor: str
-    neuroncore_version: str | None
-    cores: int
-    memory_bytes: int
-    lnc_supported: tuple[int, ...]
-    default_lnc: int
-    peak_tflops: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
 class InstanceType:
     """One EC2 instance type, as offered on ``offerings_as_of``."""
 
@@ -81,6 +90,14 @@ class InstanceType:
     offerings_as_of: str
     capacity_block_regions: frozenset[str]
     quotas: Mapping[str, str | None]
+    on_demand_obtainable: bool
+    """Whether requests for it on demand are answered, as far as anybody has told."""
+    ultraserver_nodes: int | None
+    """Instances of it that one UltraServer joins; None: it is in none."""
+    sagemaker_hosting_quota: str | None
+    """Code of the quota that counts it in endpoints that SageMaker hosts; None: this platform has none there."""
+    unverified: tuple[str, ...]
+    """Places in the data file of what AWS has not confirmed."""
     prices: tuple[Price, ...]
 
     @property
@@ -91,7 +108,7 @@ class InstanceType:
     @property
     def is_neuron(self) -> bool:
         """Whether the accelerators are AWS's own."""
-        return self.accelerator.vendor == "aws"
+        return self.accelerator.core is not None
 
     @property
     def physical_cores(self) -> int:
@@ -108,50 +125,53 @@ class InstanceType:
         return self.devices * self.accelerator.memory_bytes
 
 
-# Tensor-engine peak of one physical core, dense TFLOP/s, from the NKI architecture guides of the Neuron
-# documentation. The chip figures are a little higher (667 for Trainium2, against 8 x 79): utilization is defined
-# against the engine, because that is what a kernel can fill.
-TENSOR_ENGINE_PEAK_TFLOPS: Final[Mapping[str, Mapping[str, float]]] = {
-    "v2": {"bf16": 92.0, "fp16": 92.0, "tf32": 92.0, "fp8": 92.0, "fp32": 23.0},
-    "v3": {"bf16": 79.0, "fp16": 79.0, "fp8": 158.0, "fp32": 20.0},
-}
-
-
 def tensor_engine_peak_flops(neuroncore_version: str, dtype: str, lnc: int) -> float | None:
     """Peak FLOP/s of one logical core, or None for a core version or data type without a documented figure.
 
     Newer tools write ``v3d`` for version 3 cores that are grouped in twos; ``lnc`` carries that factor.
     """
-    peaks = TENSOR_ENGINE_PEAK_TFLOPS.get(neuroncore_version.removesuffix("d"), {})
-    per_core = peaks.get(dtype)
+    core = _data()["neuroncores"].get(neuroncore_version.removesuffix("d"), {})
+    per_core = core.get("tensor_engine_tflops", {}).get(dtype)
     return None if per_core is None else per_core * lnc * 1e12
 
 
 @cache
 def catalogue() -> Mapping[str, InstanceType]:
-    """Every known instance type by name."""
+    """Every known instance type by name, but for those of which the data file leaves something out."""
     data = _data()
-    accelerators = {model: _accelerator(model, entry) for model, entry in data["accelerators"].items()}
-    return {
-        name: _instance_type(name, entry, accelerators[entry["accelerator"]])
-        for name, entry in data["instances"].items()
-    }
+    return {name: _instance_type(data, name) for name in data["instances"] if name not in incomplete_types()}
+
+
+@cache
+def incomplete_types() -> Mapping[str, tuple[str, ...]]:
+    """The types of which the data file leaves something out, by name: what that is."""
+    data = _data()
+    return {name: missing for name in data["instances"] if (missing := missing_facts(data, name))}
 
 
 def instance_type(name: str) -> InstanceType:
     """The instance type called ``name``.
 
     Raises:
+        IncompleteInstanceTypeError: the data file leaves something out; the message names it.
         UnknownInstanceTypeError: EC2 has no such type; the message names the nearest one that exists.
     """
     known = catalogue()
     if name in known:
         return known[name]
+    if name in incomplete_types():
+        raise IncompleteInstanceTypeError(name, incomplete_types()[name])
     explained = _data()["nonexistent"].get(name)
     if explained is None:
         close = get_close_matches(name, known, n=1)
         explained = f"did you mean {close[0]}?" if close else f"known types: {', '.join(sorted(known))}"
-    raise UnknownInstanceTypeError(f"{name} is not an instance type: {explained}")
+    raise UnknownInstanceTypeError(f"{name} is not an instance type", explained)
+
+
+def quota_names() -> Mapping[str, str]:
+    """What Service Quotas calls the quotas of EC2 that count instances, by code."""
+    names: Mapping[str, str] = _data()["quota_names"]
+    return names
 
 
 @cache
@@ -161,42 +181,23 @@ def _data() -> dict[str, Any]:
     return data
 
 
-def _accelerator(model: str, entry: dict[str, Any]) -> Accelerator:
-    return Accelerator(
-        model=model,
-        vendor=entry["vendor"],
-        neuroncore_version=entry["neuroncore_version"],
-        cores=entry["cores"],
-        memory_bytes=int(entry["memory_gib"] * GIB),
-        lnc_supported=tuple(entry["lnc_supported"]),
-        default_lnc=entry["default_lnc"],
-        peak_tflops=entry["peak_tflops"],
-    )
-
-
-def _instance_type(name: str, entry: dict[str, Any], accelerator: Accelerator) -> InstanceType:
+def _instance_type(data: dict[str, Any], name: str) -> InstanceType:
+    entry = data["instances"][name]
+    as_written: dict[str, Any] = {fact: entry[fact] for fact in _AS_WRITTEN}
+    as_written |= {fact: frozenset(entry[fact]) for fact in _SETS}
     return InstanceType(
         name=name,
-        accelerator=accelerator,
-        devices=entry["devices"],
-        vcpus=entry["vcpus"],
-        memory_gib=entry["memory_gib"],
-        nvme_gb=entry["nvme_gb"],
-        network_cards=entry["network_cards"],
-        enis_per_card=entry["enis_per_card"],
-        efa_interfaces=entry["efa_interfaces"],
-        efa_generation=entry["efa_generation"],
-        usage_classes=frozenset(entry["usage_classes"]),
-        regions=frozenset(entry["regions"]),
-        availability_zone_ids=frozenset(entry["availability_zone_ids"]),
-        offerings_as_of=entry["offerings_as_of"],
-        capacity_block_regions=frozenset(entry["capacity_block_regions"]),
-        quotas=entry["quotas"],
-        prices=tuple(_price(price) for price in entry["prices"]),
+        accelerator=accelerator(data, entry["accelerator"]),
+        on_demand_obtainable=entry.get("on_demand_obtainable", True),
+        ultraserver_nodes=entry.get("ultraserver_nodes"),
+        sagemaker_hosting_quota=entry.get("sagemaker_hosting_quota"),
+        unverified=unverified_facts(data, name),
+        prices=tuple(_price(data, price) for price in entry["prices"]),
+        **as_written,
     )
 
 
-def _price(entry: dict[str, Any]) -> Price:
-    source = _data()["sources"][entry["source"]]
+def _price(data: dict[str, Any], entry: dict[str, Any]) -> Price:
+    source = data["sources"][entry["source"]]
     named = {"kind": PriceKind(entry["kind"]), "source": source["label"], "provenance": source["provenance"]}
     return Price(**{**entry, **named})

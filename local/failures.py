@@ -13,6 +13,7 @@ from local.emulator_process import EmulatorStartError
 from local.sandbox.machine import BootError
 from local.scenario_file import ScenarioFileError
 from local.simulation.coordinator import NodeFailedError
+from local.simulation.identity_report import UnknownReportError
 from local.simulation.placement import ScenarioMismatchError
 from local.training.node import NodeStuckError
 from local.training.run import RunError
@@ -32,6 +33,7 @@ EXPECTED: Final = (
     RunError,
     ScenarioFileError,
     ScenarioMismatchError,
+    UnknownReportError,
 )
 
 

@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Final
 
 from agents.gate.seen import Seen
+from fleet.accelerators import GIB
 from fleet.hardware_errors import Action
-from fleet.instances import GIB
 
 # Device memory is told in powers of two by some tools, and with what the firmware keeps taken off by others.
 _MEMORY_SHARE: Final = 0.9

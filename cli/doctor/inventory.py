@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from cli.doctor.account import Account
+from fleet.instances import catalogue
 from fleet.naming import PROJECT
 from fleet.preflight.quotas import InstanceSeen
 from fleet.preflight.reservations import ReservationSeen
@@ -12,8 +13,9 @@ _BLOCK: Final = "capacity-block"
 
 def instances(account: Account) -> list[InstanceSeen]:
     """Every Trainium and Inferentia instance that counts against a quota now."""
+    known = catalogue().values()
     filters = [
-        {"Name": "instance-type", "Values": ["trn*", "inf*"]},
+        {"Name": "instance-type", "Values": sorted({f"{each.family}.*" for each in known if each.is_neuron})},
         {"Name": "instance-state-name", "Values": ["pending", "running"]},
     ]
     launches = account.every("ec2", "describe_instances", "Reservations", Filters=filters)

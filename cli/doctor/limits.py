@@ -8,8 +8,8 @@ from cli.doctor.visit import Entry, Visit
 from environments.fleets import InferenceFleet, TrainingFleet
 from fleet.capacity import quotas_needed
 from fleet.diagnostics import Diagnostic
-from fleet.hosting.quotas import CODES
 from fleet.hosting.quotas import SERVICE as SAGEMAKER
+from fleet.hosting.quotas import quota_code
 from fleet.preflight.addresses import NodesToCome, addresses_needed, diagnose_addresses
 from fleet.preflight.quotas import diagnose_quotas, vcpus_of_others
 from fleet.preflight.rollouts import HostedNeed, diagnose_candidates, diagnose_hosted_quotas
@@ -39,7 +39,7 @@ def endpoint_quotas(visit: Visit) -> Iterator[Diagnostic]:
         for fleet in visit.environment.hosted_fleets
     ]
     seen: dict[str, tuple[str, float]] = {}
-    for code in sorted({CODES[each.instance_type] for each in needs if each.instance_type in CODES}):
+    for code in sorted({code for each in needs if (code := quota_code(each.instance_type)) is not None}):
         if (found := _quota(visit.account, SAGEMAKER, code)) is not None:
             seen[code] = (str(found.get("QuotaName", "")), float(found["Value"]))
     yield from diagnose_hosted_quotas(needs, seen, visit.environment.region)

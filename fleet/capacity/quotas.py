@@ -2,12 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from fleet.fleet_spec import FleetSpec, MarketKind
-from fleet.instances import InstanceType, UnknownInstanceTypeError, instance_type
-
-_FAMILIES: Final = {"trn": "Trn", "inf": "Inf"}
+from fleet.instances import InstanceType, UnknownInstanceTypeError, instance_type, quota_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ def quotas_needed(specs: Iterable[FleetSpec]) -> tuple[QuotaNeed, ...]:
             continue
         before = needs[code].vcpus if code in needs else 0
         nodes = max(spec.nodes, spec.reserved.instances or 0)
-        needs[code] = QuotaNeed(code, _name(known, spot=spot), before + nodes * known.vcpus)
+        needs[code] = QuotaNeed(code, quota_names()[code], before + nodes * known.vcpus)
     return tuple(needs[code] for code in sorted(needs))
 
 
@@ -45,8 +42,3 @@ def _known(spec: FleetSpec) -> InstanceType | None:
         return instance_type(spec.instance_type)
     except UnknownInstanceTypeError:
         return None
-
-
-def _name(known: InstanceType, *, spot: bool) -> str:
-    family = _FAMILIES.get(known.family[:3], known.family)
-    return f"All {family} Spot Instance Requests" if spot else f"Running On-Demand {family} instances"

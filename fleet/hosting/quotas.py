@@ -6,16 +6,17 @@ other two. So whoever asks holds the name in the answer against ``quota_name``, 
 
 from typing import Final
 
+from fleet.instances import catalogue
+
 SERVICE: Final = "sagemaker"
-CODES: Final = {
-    "inf2.xlarge": "L-C8AB7CDA",
-    "inf2.8xlarge": "L-F761337C",
-    "inf2.24xlarge": "L-9C39178F",
-    "inf2.48xlarge": "L-286C98BC",
-}
-"""By EC2's name of the type."""
 DURING_A_ROLLOUT: Final = 4
 """Times an endpoint's own instances: both variants, and SageMaker starts new ones for all before it ends the old."""
+
+
+def quota_code(instance_type: str) -> str | None:
+    """The quota's code by EC2's name of the type; None where SageMaker hosts none of these."""
+    known = catalogue().get(instance_type)
+    return None if known is None else known.sagemaker_hosting_quota
 
 
 def quota_name(instance_type: str) -> str:

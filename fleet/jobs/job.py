@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fleet.fleet_spec import Framework
+from fleet.neuron_software import Framework
 
 
 @dataclass(frozen=True, slots=True)

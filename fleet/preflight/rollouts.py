@@ -10,7 +10,7 @@ from typing import Final
 from fleet.capacity import quotas_needed
 from fleet.diagnostics import Diagnostic, refuse, warn
 from fleet.fleet_spec import FleetSpec, MarketKind, Reserved
-from fleet.hosting.quotas import CODES, DURING_A_ROLLOUT, SERVICE, quota_name
+from fleet.hosting.quotas import DURING_A_ROLLOUT, SERVICE, quota_code, quota_name
 from fleet.preflight.quotas import raise_quota
 
 TOO_LOW: Final = "quota-too-low-for-rollout"
@@ -72,7 +72,7 @@ def diagnose_hosted_quotas(
 def _of_type(
     instance_type: str, endpoints: list[HostedNeed], seen: Mapping[str, tuple[str, float]], region: str
 ) -> Iterator[Diagnostic]:
-    name, code = quota_name(instance_type), CODES.get(instance_type, "")
+    name, code = quota_name(instance_type), quota_code(instance_type) or ""
     largest = max(endpoints, key=lambda each: each.instances)
     always = sum(each.instances for each in endpoints)
     more = (DURING_A_ROLLOUT - 1) * largest.instances

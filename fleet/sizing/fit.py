@@ -79,7 +79,7 @@ def check(
     hbm = hbm_per_core(instance, grouped)
     spare = round(hbm * headroom)
     reasons = list(refusals(shape, degrees, workload))
-    if isinstance(workload, Training) and not instance.family.startswith("trn"):
+    if isinstance(workload, Training) and not instance.accelerator.trains:
         reasons.append(f"{instance.name} serves; Neuron trains on Trainium")
     if isinstance(nodes, str):
         reasons.append(nodes)
@@ -106,11 +106,12 @@ def grouping(instance: InstanceType, lnc: int | None) -> int:
     Raises:
         SizingError: The type has no NeuronCores that split models, or does not know the LNC.
     """
-    if not instance.is_neuron:
+    core = instance.accelerator.core
+    if core is None:
         raise SizingError(f"{instance.name} has {instance.accelerator.model}, not NeuronCores")
-    if instance.accelerator.neuroncore_version == "v1":
+    if not core.splits_models:
         raise SizingError(
-            f"{instance.name} has NeuronCore-v1, which does not split models; size for inf2, trn1 or trn2"
+            f"{instance.name} has NeuronCore-{core.version}, which does not split models; size for inf2, trn1 or trn2"
         )
     known = instance.accelerator.lnc_supported
     if lnc is not None and lnc not in known:

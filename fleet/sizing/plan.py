@@ -5,16 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fleet.fleet_spec import MarketKind
-from fleet.instances import InstanceType, Price, catalogue
+from fleet.instances import IncompleteInstanceTypeError, InstanceType, Price, catalogue, incomplete_types
 from fleet.prices import price_for
 from fleet.sizing.fit import DEFAULT_HEADROOM, Fit, check, grouping
 from fleet.sizing.parallelism import Degrees, inference_degrees, training_degrees
 from fleet.sizing.shape import ModelShape, SizingError
 from fleet.sizing.workload import Training, Workload
 
-# inf1 is left out: its runtime does not split a model over cores by tensor parallelism.
-FAMILIES: Final = ("inf2", "trn1", "trn1n", "trn2", "trn2u")
-TRAINING_FAMILIES: Final = ("trn1", "trn1n", "trn2", "trn2u")
 # On-demand where AWS has a list price; trn2 has none and is sold as Capacity Blocks.
 DEFAULT_MARKETS: Final = (MarketKind.ON_DEMAND, MarketKind.CAPACITY_BLOCK)
 MOST_NODES: Final = 64
@@ -78,13 +75,18 @@ def make_plan(wish: Wish) -> SizePlan:
     """Try every instance type of ``wish`` that its region offers.
 
     Raises:
-        SizingError: No type is left to try, or a number of the wish is out of range.
+        SizingError: No type is left to try, a number of the wish is out of range, or the data file does not state
+            what one of its types can do.
     """
     _refuse_misfits(wish)
     found: list[Candidate] = []
     offered = _types(wish)
     missing = sorted(set(wish.instance_types) - {each.name for each in offered})
     refused = [Refusal(name, f"{wish.region} does not offer it") for name in missing]
+    if not wish.instance_types:
+        refused += [
+            Refusal(name, str(IncompleteInstanceTypeError(name, gaps))) for name, gaps in incomplete_types().items()
+        ]
     for instance in offered:
         tried = _try(wish, instance)
         best = next((fit for fit in tried if fit.fits), None)
@@ -115,11 +117,13 @@ def _notes(wish: Wish) -> tuple[str, ...]:
 
 def _types(wish: Wish) -> list[InstanceType]:
     known = catalogue().values()
+    for name in wish.instance_types:
+        if name in incomplete_types():
+            raise SizingError(str(IncompleteInstanceTypeError(name, incomplete_types()[name])))
     if wish.instance_types:
         types = [each for each in known if each.name in wish.instance_types]
     else:
-        families = TRAINING_FAMILIES if isinstance(wish.workload, Training) else FAMILIES
-        types = [each for each in known if each.family in families]
+        types = [each for each in known if _can_hold(each, wish.workload)]
     types = [each for each in types if wish.region in each.regions | each.capacity_block_regions]
     if wish.lnc is not None and not wish.instance_types:
         types = [each for each in types if wish.lnc in each.accelerator.lnc_supported]
@@ -127,6 +131,11 @@ def _types(wish: Wish) -> list[InstanceType]:
         what = " or ".join(wish.instance_types) or "no NeuronCores of that kind"
         raise SizingError(f"{wish.region} offers {'no ' if wish.instance_types else ''}{what}; try another --region")
     return types
+
+
+def _can_hold(instance: InstanceType, workload: Workload) -> bool:
+    chip = instance.accelerator
+    return chip.core is not None and chip.core.splits_models and (chip.trains or not isinstance(workload, Training))
 
 
 def _try(wish: Wish, instance: InstanceType) -> list[Fit]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from fleet.hosting.sizes import hosted_type
 from fleet.instances import InstanceType, Price, PriceKind
 from fleet.prices.record import PriceRecord
 from lambdas.prices.asking import NotReadError, ask
@@ -62,7 +63,7 @@ class SageMakerHosting:
 
     @staticmethod
     def _filters(known: InstanceType, region: str) -> Mapping[str, str] | None:
-        if known.family != "inf2":
+        if hosted_type(known.name) is None:
             return None
         return {
             "regionCode": region,

@@ -2,15 +2,15 @@
 
 from typing import Any, Final
 
+from fleet.instance_facts import FILE
 from fleet.instances import InstanceType
 from local.simulation.protocol import Script
 
-# Type and version as neuron-monitor writes them; the version is not the core's.
-_DEVICE_TYPES: Final = {
-    "Trainium": ("trainium", "v2"),
-    "Inferentia2": ("inferentia2", "v3"),
-    "Trainium2": ("trainium2", "v4"),
-}
+_PAIR: Final = 2
+
+
+class UnknownReportError(ValueError):
+    """Nobody has said how neuron-monitor writes of a chip."""
 
 
 def instance_info(script: Script) -> dict[str, str]:
@@ -28,12 +28,24 @@ def instance_info(script: Script) -> dict[str, str]:
     }
 
 
+def core_version(kind: InstanceType, lnc: int) -> str:
+    """As the tool writes it: ``v3d`` for cores of version 3 that are grouped in twos."""
+    return f"{kind.accelerator.neuroncore_version}{'d' if lnc == _PAIR else ''}"
+
+
 def hardware_info(kind: InstanceType, neuroncore_version: str, lnc: int) -> dict[str, Any]:
-    """What the driver tells the tool."""
-    device_type, device_version = _DEVICE_TYPES[kind.accelerator.model]
+    """What the driver tells the tool.
+
+    Raises:
+        UnknownReportError: the data file does not say what the tool calls the chip.
+    """
+    monitor = kind.accelerator.monitor
+    if monitor is None:
+        fact = f"accelerators.{kind.accelerator.model}.monitor"
+        raise UnknownReportError(f"{kind.name} cannot be simulated: {FILE} states no {fact}; complete it there")
     return {
-        "neuron_device_type": device_type,
-        "neuron_device_version": device_version,
+        "neuron_device_type": monitor.device_type,
+        "neuron_device_version": monitor.device_version,
         "neuroncore_version": neuroncore_version,
         "neuron_device_count": kind.devices,
         "neuron_device_memory_size": kind.accelerator.memory_bytes,

@@ -13,7 +13,7 @@ import msgspec
 
 from fleet.instances import InstanceType, instance_type, tensor_engine_peak_flops
 from local.simulation.host_report import system_data
-from local.simulation.identity_report import hardware_info, instance_info
+from local.simulation.identity_report import core_version, hardware_info, instance_info
 from local.simulation.protocol import EXECUTING, Phase, PhaseKind, Script
 
 # The first report comes at once and covers almost nothing: its rates mean nothing.
@@ -37,7 +37,7 @@ class ReportBuilder:
         self._script = script
         self._type: InstanceType = instance_type(script.instance_type)
         self._cores = self._type.logical_cores(script.lnc)
-        self._version = (self._type.accelerator.neuroncore_version or "v2") + ("d" if script.lnc == 2 else "")
+        self._version = core_version(self._type, script.lnc)
         self._peak = tensor_engine_peak_flops(self._version, script.dtype, script.lnc) or 0.0
         self._instance_info = _raw(instance_info(script))
         self._hardware_info = _raw(hardware_info(self._type, self._version, script.lnc))
@@ -121,13 +121,18 @@ class ReportBuilder:
             "effective_flops": round(self._peak * engine / 100),
         }
         if self._script.lnc == 2:
-            counters["v3d"] = _physical(core, busy)
+            counters[self._version] = self._physical(core, busy)
         return counters
 
     def _idle_core(self, core: int) -> object:
         if self._zero is not None:
             return self._zero
-        return {"neuroncore_utilization": 0, "effective_flops": 0, "v3d": _physical(core, 0)}
+        return {"neuroncore_utilization": 0, "effective_flops": 0, self._version: self._physical(core, 0)}
+
+    def _physical(self, core: int, busy: float) -> dict[str, dict[str, float]]:
+        """The two physical cores under a logical one, as the documentation shows them for Trainium2."""
+        name = f"nc_{self._type.accelerator.neuroncore_version}"
+        return {f"{name}.{2 * core + half}": {"neuroncore_utilization": round(busy, 2)} for half in range(2)}
 
     def _memory(self, own: range, phase: Phase, period: float) -> dict[str, Any]:
         per_core = self._core_memory() if phase.kind in _MODEL_LOADED else {}
@@ -164,8 +169,3 @@ def _seed(seed: int, node: str, elapsed: float) -> int:
 def _latency(median: float) -> dict[str, float]:
     spread = {"p0": 0.97, "p1": 0.975, "p25": 0.99, "p50": 1.0, "p75": 1.01, "p99": 1.05, "p100": 1.09}
     return {name: round(median * factor, 6) for name, factor in spread.items()}
-
-
-def _physical(core: int, busy: float) -> dict[str, dict[str, float]]:
-    """The two physical cores under a logical one, as the documentation shows them for Trainium2."""
-    return {f"nc_v3.{2 * core + half}": {"neuroncore_utilization": round(busy, 2)} for half in range(2)}

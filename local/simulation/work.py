@@ -10,6 +10,7 @@ from typing import Final
 
 from fleet.instances import instance_type, tensor_engine_peak_flops
 from local.simulation.fleet_part import FleetPart
+from local.simulation.identity_report import core_version
 from local.simulation.protocol import EXECUTING, Phase, Script
 
 # A dense model of 7 billion parameters: two FLOPs a parameter forward and four backward, without attention's own.
@@ -27,8 +28,7 @@ class Work:
     def __init__(self, script: Script, part: FleetPart) -> None:
         self._script, self.part = script, part
         known = instance_type(script.instance_type)
-        version = (known.accelerator.neuroncore_version or "v2") + ("d" if script.lnc == 2 else "")
-        peak = tensor_engine_peak_flops(version, script.dtype, script.lnc) or 0.0
+        peak = tensor_engine_peak_flops(core_version(known, script.lnc), script.dtype, script.lnc) or 0.0
         self._node_flops = peak * known.logical_cores(script.lnc)
 
     @property

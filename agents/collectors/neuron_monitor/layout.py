@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 
 from agents.monitor.decode.report import Hardware
 from fleet import instances
+from fleet.accelerators import Accelerator
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,13 @@ def of(hardware: Hardware, instance_type: str | None, dtype: str, lnc: int | Non
 
 
 @cache
-def _chips() -> Mapping[str, instances.Accelerator]:
+def _chips() -> Mapping[str, Accelerator]:
     # The tool's device types are the chips' names in lower case.
     known = (entry for entry in instances.catalogue().values() if entry.is_neuron)
     return {entry.accelerator.model.lower(): entry.accelerator for entry in known}
 
 
-def _grouping(hardware: Hardware, chip: instances.Accelerator | None) -> int:
+def _grouping(hardware: Hardware, chip: Accelerator | None) -> int:
     if hardware.lnc is not None:
         return hardware.lnc
     if (hardware.core_version or "").endswith("d"):

@@ -51,8 +51,6 @@ def diagnose_fleet(spec: FleetSpec, *, now: datetime | None = None) -> tuple[Dia
     try:
         known = instance_type(spec.instance_type)
     except UnknownInstanceTypeError as error:
-        explained = str(error).partition(": ")[2]
-        unknown = f"{spec.instance_type} is not an instance type"
-        return (refuse("unknown-instance-type", "instance_type", spec.instance_type, unknown, explained),)
+        return (refuse(error.code, "instance_type", spec.instance_type, error.what, error.fix),)
     case = Case(spec, known, now)
     return tuple(diagnostic for rule in RULES for diagnostic in rule(case))

@@ -49,8 +49,7 @@ def alternatives_can_be_launched(case: Case) -> Iterator[Diagnostic]:
         try:
             alternative = instance_type(name)
         except UnknownInstanceTypeError as error:
-            explained = str(error).partition(": ")[2]
-            yield refuse("alternative-unknown", path, name, f"{name} is not an instance type", explained)
+            yield refuse("alternative-unknown", path, name, error.what, error.fix)
             continue
         yield from _stands_in(case, alternative, path)
 

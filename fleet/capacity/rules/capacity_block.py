@@ -34,7 +34,7 @@ def has_an_id(case: Case) -> Iterator[Diagnostic]:
 
 def is_not_in_a_group(case: Case) -> Iterator[Diagnostic]:
     """Blocks of instances cannot be in a resource group, blocks of UltraServers can."""
-    if case.is_block and case.reserved.resource_group and case.known.family != "trn2u":
+    if case.is_block and case.reserved.resource_group and case.known.ultraserver_nodes is None:
         yield refuse(
             "capacity-block-in-resource-group",
             "market.resource_group",

@@ -8,6 +8,8 @@ from fleet.capacity.rules.case import Case, Rule
 from fleet.diagnostics import Diagnostic, refuse, warn
 from fleet.fleet_spec import EfaLayout
 
+_OF_THE_FIRST_CARD: Final = 2
+
 
 def type_has_efa(case: Case) -> Iterator[Diagnostic]:
     """EC2 DescribeInstanceTypes, EfaInfo.MaximumEfaInterfaces: no inf2 size has one."""
@@ -75,6 +77,20 @@ def layout_is_for_efa(case: Case) -> Iterator[Diagnostic]:
         )
 
 
+def layout_has_room(case: Case) -> Iterator[Diagnostic]:
+    """EC2 user guide, EFA on accelerated types: an ``efa-only`` interface is never the primary one of its node."""
+    only = case.spec.efa_layout is EfaLayout.EFA_ONLY and uses_efa(case.spec, case.known)
+    if only and case.known.enis_per_card < _OF_THE_FIRST_CARD:
+        yield refuse(
+            "layout-without-room",
+            "efa_layout",
+            case.spec.efa_layout,
+            f"the first card of {case.known.name} has room for {case.known.enis_per_card} interface, not for "
+            f"{_OF_THE_FIRST_CARD}: one with the node's address, and one for EFA",
+            "remove efa_layout",
+        )
+
+
 def layout_is_proven(case: Case) -> Iterator[Diagnostic]:
     """AWS shows ``efa-only`` layouts for GPU types, and its own Trainium templates use ``efa`` on every card."""
     if case.spec.efa_layout is EfaLayout.EFA_ONLY and uses_efa(case.spec, case.known):
@@ -93,5 +109,6 @@ RULES: Final[tuple[Rule, ...]] = (
     has_somebody_to_talk_to,
     trains_over_efa,
     layout_is_for_efa,
+    layout_has_room,
     layout_is_proven,
 )

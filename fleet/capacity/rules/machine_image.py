@@ -9,6 +9,7 @@ from typing import Final
 
 from fleet.capacity.rules.case import Case, Rule
 from fleet.diagnostics import Diagnostic, refuse, warn
+from fleet.neuron_software import Framework
 
 _NEURON_IMAGES: Final = "/aws/service/neuron/"
 _REGIONS_WITHOUT: Final = frozenset({"ap-south-2"})
@@ -63,10 +64,12 @@ def joins_a_cluster(case: Case) -> Iterator[Diagnostic]:
 
 
 def is_for_the_chip(case: Case) -> Iterator[Diagnostic]:
-    """The vLLM images are for Trn2 and Trn3."""
-    image = case.spec.software.machine_image
-    if "inference-vllm" in image and case.known.accelerator.neuroncore_version == "v2":
-        yield refuse(
+    """A vLLM image runs where the vLLM Neuron plugin does."""
+    image, core = case.spec.software.machine_image, case.known.accelerator.core
+    support = core.frameworks[Framework.VLLM] if core is not None else None
+    if "inference-vllm" in image and support is not None and support.sdks is None:
+        told = warn if support.only_warns else refuse
+        yield told(
             "image-for-trn2",
             "image_parameter",
             image,

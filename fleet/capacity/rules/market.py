@@ -47,6 +47,20 @@ def spot_is_sold(case: Case) -> Iterator[Diagnostic]:
         )
 
 
+def on_demand_is_sold(case: Case) -> Iterator[Diagnostic]:
+    """EC2 DescribeInstanceTypes, SupportedUsageClasses; a reservation that is created is of on-demand capacity."""
+    spec, known = case.spec, case.known
+    wanted = spec.market is MarketKind.ON_DEMAND or case.creates_reservation
+    if wanted and MarketKind.ON_DEMAND not in known.usage_classes:
+        yield refuse(
+            "no-on-demand",
+            "market.kind",
+            spec.market,
+            f"{known.name} is not sold on demand",
+            f"it is sold as {', '.join(sorted(known.usage_classes))}",
+        )
+
+
 def batch_trains_without_spot(case: Case) -> Iterator[Diagnostic]:
     """AWS Batch user guide, multi-node parallel jobs: not supported on compute environments that use Spot.
 
@@ -87,10 +101,10 @@ def endpoint_outlives_its_capacity(case: Case) -> Iterator[Diagnostic]:
 def on_demand_is_obtainable(case: Case) -> Iterator[Diagnostic]:
     """AWS publishes no on-demand price for any trn2 size; 130 of 130 on-demand requests failed on 2026-10-03.
 
-    One public account of it, not AWS's word: a warning.
+    One public account of it, not AWS's word: a warning. The data file says of which types it is so.
     """
     wanted = case.spec.market is MarketKind.ON_DEMAND or case.creates_reservation
-    if wanted and case.known.family.startswith("trn2"):
+    if wanted and not case.known.on_demand_obtainable:
         yield warn(
             "on-demand-unobtainable",
             "market.kind",
@@ -111,6 +125,7 @@ def has_price(case: Case) -> Iterator[Diagnostic]:
 RULES: Final[tuple[Rule, ...]] = (
     block_is_sold_here,
     spot_is_sold,
+    on_demand_is_sold,
     batch_trains_without_spot,
     endpoint_outlives_its_capacity,
     on_demand_is_obtainable,

@@ -6,6 +6,8 @@ from typing import Final
 from fleet.capacity.rules.case import Case, Rule
 from fleet.capacity.zones import offering_zones, zone_id_prefix
 from fleet.diagnostics import Diagnostic, note, refuse, warn
+from fleet.instance_facts import FILE
+from fleet.instances import catalogue
 
 
 def is_neuron(case: Case) -> Iterator[Diagnostic]:
@@ -16,7 +18,7 @@ def is_neuron(case: Case) -> Iterator[Diagnostic]:
             "instance_type",
             case.known.name,
             f"{case.known.name} has no Neuron devices",
-            "choose a trn1, trn1n, trn2, trn2u or inf2 size",
+            f"choose a {_listed(_families(trains=True) + _families(trains=False))} size",
         )
 
 
@@ -55,26 +57,51 @@ def is_offered(case: Case) -> Iterator[Diagnostic]:
 
 def is_current(case: Case) -> Iterator[Diagnostic]:
     """Neuron documentation, announcement for release 2.26: drivers above 2.21 do not support Inf1."""
-    if case.known.family == "inf1":
+    chip = case.known.accelerator
+    if chip.core is not None and chip.core.last_driver is not None:
+        pinned = f"{chip.model} ({chip.core.generation}) needs the Neuron driver pinned to {chip.core.last_driver}"
         yield warn(
             "first-generation",
             "instance_type",
             case.known.name,
-            "Inferentia (1) needs the Neuron driver pinned to 2.21: later drivers do not support it",
+            f"{pinned}: later drivers do not support it",
             "choose an inf2 size, or an image with that driver",
         )
 
 
 def trains_on_trainium(case: Case) -> Iterator[Diagnostic]:
     """Amazon SageMaker offers inf2 for hosting and not for training; Neuron's training guides are for Trainium."""
-    if case.is_training and case.known.is_neuron and case.known.family.startswith("inf"):
+    if case.is_training and case.known.is_neuron and not case.known.accelerator.trains:
         yield warn(
             "training-on-inferentia",
             "instance_type",
             case.known.name,
             f"{case.known.name} is made for inference",
-            "train on a trn1, trn1n, trn2 or trn2u size",
+            f"train on a {_listed(_families(trains=True))} size",
         )
 
 
-RULES: Final[tuple[Rule, ...]] = (is_neuron, is_offered, is_current, trains_on_trainium)
+def facts_are_confirmed(case: Case) -> Iterator[Diagnostic]:
+    """What the data file states without AWS's word for it is used, and said."""
+    if case.known.unverified:
+        yield warn(
+            "facts-unverified",
+            "instance_type",
+            case.known.name,
+            f"AWS has not confirmed what {FILE} states as {', '.join(case.known.unverified)}",
+            "try one node first, and correct the file there",
+        )
+
+
+def _families(*, trains: bool) -> list[str]:
+    """Those that new drivers support."""
+    known = [each for each in catalogue().values() if each.accelerator.trains is trains]
+    cores = {each.family: each.accelerator.core for each in known}
+    return sorted(family for family, core in cores.items() if core is not None and core.last_driver is None)
+
+
+def _listed(families: list[str]) -> str:
+    return f"{', '.join(families[:-1])} or {families[-1]}"
+
+
+RULES: Final[tuple[Rule, ...]] = (is_neuron, is_offered, is_current, trains_on_trainium, facts_are_confirmed)

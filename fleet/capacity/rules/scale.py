@@ -5,9 +5,7 @@ from typing import Final
 
 from fleet.capacity.rules.case import Case, Rule
 from fleet.diagnostics import Diagnostic, note, refuse, warn
-from fleet.instances import TENSOR_ENGINE_PEAK_TFLOPS
 
-NODES_PER_ULTRASERVER: Final = 4
 ULTRACLUSTER_NODES: Final = 100
 MOST_NODES_OF_A_JOB: Final = 1000
 
@@ -28,13 +26,13 @@ def cores_can_be_grouped(case: Case) -> Iterator[Diagnostic]:
 
 def utilization_has_a_peak(case: Case) -> Iterator[Diagnostic]:
     """Tensor-engine utilization is measured against a documented peak; without one there is none."""
-    version, dtype = case.known.accelerator.neuroncore_version, case.spec.software.dtype
-    if version is not None and dtype is not None and dtype not in TENSOR_ENGINE_PEAK_TFLOPS.get(version, {}):
+    core, dtype = case.known.accelerator.core, case.spec.software.dtype
+    if core is not None and dtype is not None and dtype not in core.tensor_engine_tflops:
         yield warn(
             "no-tensor-peak",
             "dtype",
             dtype,
-            f"no {dtype} peak of NeuronCore-{version} is documented: tensor-engine utilization will be absent",
+            f"no {dtype} peak of NeuronCore-{core.version} is documented: tensor-engine utilization will be absent",
             "watch core utilization instead: set reports_flops: false",
         )
 
@@ -44,11 +42,12 @@ def ultraservers_are_whole(case: Case) -> Iterator[Diagnostic]:
 
     A Capacity Block of UltraServers is sold by the UltraServer (AWS ParallelCluster, UltraserverCapacityBlockSize).
     """
-    if case.known.family != "trn2u":
+    joined = case.known.ultraserver_nodes
+    if joined is None:
         return
-    if case.spec.nodes % NODES_PER_ULTRASERVER:
-        whole = f"{case.spec.nodes} nodes are not a whole number of UltraServers of {NODES_PER_ULTRASERVER}"
-        fix = f"use {-(-case.spec.nodes // NODES_PER_ULTRASERVER) * NODES_PER_ULTRASERVER} nodes"
+    if case.spec.nodes % joined:
+        whole = f"{case.spec.nodes} nodes are not a whole number of UltraServers of {joined}"
+        fix = f"use {-(-case.spec.nodes // joined) * joined} nodes"
         if case.is_block:
             yield refuse("ultraserver-block-size", "nodes", case.spec.nodes, whole, fix)
         else:

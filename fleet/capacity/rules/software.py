@@ -1,16 +1,15 @@
 """Does the Neuron SDK in the image still run this framework on this chip?
 
-Sources: Neuron documentation, release notes by component and announcements, as of SDK 2.33; each row names its own.
+What a chip's cores have is in the data file (``neuroncores``), each framework with its source, as of SDK 2.33.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from fleet.capacity.rules.case import Case, Rule
 from fleet.diagnostics import Diagnostic, refuse, warn
-from fleet.fleet_spec import Framework, Purpose
+from fleet.neuron_software import Framework, Sdk
 
 _SDK_OF_IMAGE: Final = re.compile(r"sdk-?(\d{1,2})\.(\d{1,3})")
 _SDK: Final = re.compile(r"(\d{1,2})\.(\d{1,3})(\.\d+)?")
@@ -21,70 +20,40 @@ _NAMES: Final = {
     Framework.VLLM: "the vLLM Neuron plugin",
     Framework.JAX: "JAX",
 }
-_TRN1_AND_INF2: Final = frozenset({"v2"})
-_TRN2: Final = frozenset({"v3"})
-Sdk = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Support:
-    """When a framework stopped running on a generation of cores: ``last`` is the last SDK with it, None if none was."""
-
-    framework: Framework
-    cores: frozenset[str]
-    last: Sdk | None
-    code: str
-    fix: str
-
-
-SUPPORT: Final = (
-    # NxD Inference 0.9 release notes (SDK 2.29), breaking changes: "models are now only supported on Trn2 and newer
-    # hardware. Customers [...] on Trn1 or Inf2 instances should pin to release 2.28".
-    Support(Framework.NXD_INFERENCE, _TRN1_AND_INF2, (2, 28), "sdk-dropped-type", "pin the image to SDK 2.28"),
-    # Announcement of 2026-10-16: end of support on Trn2 and Trn3 from 2.34.
-    Support(Framework.NXD_INFERENCE, _TRN2, (2, 33), "framework-ended", "move to vllm, or pin the image to SDK 2.33"),
-    # vllm-project/vllm-neuron and the vLLM images: Trn2 and Trn3 only. NxD Inference carried vLLM before that.
-    Support(Framework.VLLM, _TRN1_AND_INF2, None, "vllm-needs-trn2", "use nxd-inference with SDK 2.28, or a trn2 size"),
-    # Archived component release notes: "last supported in Neuron 2.31.0".
-    Support(
-        Framework.NXD_TRAINING,
-        _TRN1_AND_INF2 | _TRN2,
-        (2, 31),
-        "framework-ended",
-        "train with native PyTorch (TorchNeuron), or pin the image to SDK 2.31",
-    ),
-)
-# Release notes of 2.21 (2024-12-03): the first with Trn2.
-FIRST_WITH_TRN2: Final[Sdk] = (2, 21)
-# Announcement for 2.31: Torch/XLA inference on Inf2 and Trn1 gets security fixes only.
-TORCH_XLA_MAINTENANCE: Final[Sdk] = (2, 31)
 
 
 def sdk_runs_framework(case: Case) -> Iterator[Diagnostic]:
-    """The matrix of framework, chip and SDK. Silent where the framework or the SDK is not known."""
-    framework, version = case.spec.software.framework, case.known.accelerator.neuroncore_version
-    sdk = _sdk(case)
-    for row in SUPPORT:
-        if row.framework is not framework or version not in row.cores:
-            continue
-        name = _NAMES[row.framework]
-        if row.last is None:
-            yield refuse(row.code, "framework", framework, f"{name} does not run on {case.known.name}", row.fix)
-        elif sdk is not None and sdk > row.last:
-            dropped = f"{name} runs on {case.known.name} up to SDK {_text(row.last)}, not with {_text(sdk)}"
-            yield refuse(row.code, "neuron_sdk", _text(sdk), dropped, row.fix)
+    """The SDKs with which the chip's cores have the framework. Silent where the framework or the SDK is not known."""
+    framework, core = case.spec.software.framework, case.known.accelerator.core
+    if framework is None or core is None:
+        return
+    support, name, stated = core.frameworks[framework], _NAMES[framework], _sdk(case)
+    if support.sdks is None:
+        does_not = f"{name} does not run on {case.known.name}"
+        fix = support.instead or "choose a type that it runs on"
+        told = warn if support.only_warns else refuse
+        yield told(support.code or "framework-not-on-type", "framework", framework, does_not, fix)
+    elif stated is not None and support.sdks.last is not None and stated > support.sdks.last:
+        last = _text(support.sdks.last)
+        dropped = f"{name} runs on {case.known.name} up to SDK {last}, not with {_text(stated)}"
+        fix = ", or ".join(filter(None, (support.instead, f"pin the image to SDK {last}")))
+        yield refuse(support.code or "sdk-dropped-type", "neuron_sdk", _text(stated), dropped, fix)
+    elif stated is not None and support.sdks.first is not None and stated < support.sdks.first:
+        first = _text(support.sdks.first)
+        early = f"{name} runs on {case.known.name} from SDK {first} on, not with {_text(stated)}"
+        yield refuse("sdk-before-framework", "neuron_sdk", _text(stated), early, f"use {first} or later")
 
 
 def sdk_knows_the_chip(case: Case) -> Iterator[Diagnostic]:
-    """Release notes of SDK 2.21: first support of Trn2."""
-    sdk = _sdk(case)
-    if sdk is not None and case.known.accelerator.neuroncore_version == "v3" and sdk < FIRST_WITH_TRN2:
+    """Release notes: the first SDK that supports a chip, such as 2.21 for Trn2."""
+    stated, core = _sdk(case), case.known.accelerator.core
+    if stated is not None and core is not None and core.first_sdk is not None and stated < core.first_sdk:
         yield refuse(
             "sdk-before-type",
             "neuron_sdk",
-            _text(sdk),
-            f"SDK {_text(sdk)} does not know {case.known.name}",
-            f"use {_text(FIRST_WITH_TRN2)} or later",
+            _text(stated),
+            f"SDK {_text(stated)} does not know {case.known.name}",
+            f"use {_text(core.first_sdk)} or later",
         )
 
 
@@ -102,18 +71,15 @@ def sdk_is_one(case: Case) -> Iterator[Diagnostic]:
 
 
 def framework_is_kept_up(case: Case) -> Iterator[Diagnostic]:
-    """Torch/XLA inference on Inf2 and Trn1 is in maintenance since 2.31."""
-    sdk = _sdk(case)
-    is_old = case.known.accelerator.neuroncore_version in _TRN1_AND_INF2
-    xla = case.spec.software.framework is Framework.TORCH_XLA and case.spec.purpose is Purpose.INFERENCE
-    if is_old and xla and sdk is not None and sdk >= TORCH_XLA_MAINTENANCE:
-        yield warn(
-            "framework-in-maintenance",
-            "framework",
-            Framework.TORCH_XLA,
-            f"Torch/XLA inference on {case.known.name} gets security fixes only, since SDK 2.31",
-            "plan to serve from a trn2 size",
-        )
+    """A library in maintenance on a chip, as Torch/XLA inference is on Inf2 and Trn1 since 2.31."""
+    stated, framework, core = _sdk(case), case.spec.software.framework, case.known.accelerator.core
+    if stated is None or framework is None or core is None:
+        return
+    kept = core.frameworks[framework].maintenance
+    if kept is not None and kept.purpose == case.spec.purpose and stated >= kept.since:
+        only = f"{_NAMES[framework]} {kept.purpose} on {case.known.name} gets security fixes only"
+        text = f"{only}, since SDK {_text(kept.since)}"
+        yield warn("framework-in-maintenance", "framework", framework, text, kept.fix)
 
 
 def framework_is_for_the_purpose(case: Case) -> Iterator[Diagnostic]:

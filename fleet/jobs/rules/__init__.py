@@ -27,7 +27,7 @@ def diagnose_job(
     try:
         known = instance_type(spec.instance_type)
     except UnknownInstanceTypeError as error:
-        return (refuse("unknown-instance-type", "fleet", spec.instance_type, str(error), "correct the fleet's file"),)
+        return (refuse(error.code, "fleet", spec.instance_type, str(error), "correct the fleet's file"),)
     if not known.is_neuron:
         without = f"{known.name} has no NeuronCores"
         return (refuse("fleet-without-neuron", "fleet", job.fleet, without, "name a fleet of trn or inf instances"),)

@@ -101,10 +101,13 @@ def data_is_what_is_left(case: JobCase) -> Iterator[Diagnostic]:
 
 
 def tensor_group_stays_on_a_chip(case: JobCase) -> Iterator[Diagnostic]:
-    """The same page, for trn2.48xlarge: "Keep TP4 within a chip"; four logical cores of a chip at LNC 2."""
+    """The same page, for trn2.48xlarge: "Keep TP4 within a chip"; four logical cores of a chip at LNC 2.
+
+    The data file says for which chips this is advised.
+    """
     cores = case.known.accelerator.cores // (case.spec.lnc or case.known.accelerator.default_lnc)
     tensor = case.job.parallel.tensor
-    if case.known.accelerator.neuroncore_version == "v3" and tensor > cores > 0 and case.cores_per_node % tensor == 0:
+    if case.known.accelerator.tensor_groups_stay_on_chip and tensor > cores > 0 and not case.cores_per_node % tensor:
         yield note(
             "tensor-group-leaves-chip",
             "parallel.tensor",

@@ -4,23 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from fleet.instances import quota_names
 from local.emulator.api.answers import Entry, page
 from local.emulator.api.errors import AwsError
 
 _GENEROUS_VCPUS: Final = 100_000.0
 _SERVICE: Final = "ec2"
-# Service Quotas' own names; the codes are those that the domain's instance types name.
-NAMES: Final = {
-    "L-1945791B": "Running On-Demand Inf instances",
-    "L-2C3B7624": "Running On-Demand Trn instances",
-    "L-3819A6DF": "All G and VT Spot Instance Requests",
-    "L-417A185B": "Running On-Demand P instances",
-    "L-6B0D517C": "All Trn Spot Instance Requests",
-    "L-7212CCBC": "All P4, P3 and P2 Spot Instance Requests",
-    "L-B5D1601B": "All Inf Spot Instance Requests",
-    "L-C4BD4855": "All P5 Spot Instance Requests",
-    "L-DB2E81BA": "Running On-Demand G and VT instances",
-}
+NAMES: Final = quota_names()
 
 
 @dataclass(slots=True)

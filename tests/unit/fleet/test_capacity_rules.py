@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from fleet.capacity import compile_fleet, diagnose_fleet
-from fleet.fleet_spec import Framework, MarketKind, Reserved, Software
+from fleet.fleet_spec import MarketKind, Reserved, Software
+from fleet.neuron_software import Framework
 from tests.support.capacity import BLOCK, TRN1, errors
 
 

@@ -2,11 +2,12 @@
 
 import pytest
 
+from fleet.accelerators import GIB
 from fleet.instances import (
-    GIB,
     PriceKind,
     UnknownInstanceTypeError,
     catalogue,
+    incomplete_types,
     instance_type,
     tensor_engine_peak_flops,
 )
@@ -51,6 +52,20 @@ def test_every_price_is_positive_and_says_when_and_from_where() -> None:
             # Read in a page, so short; the whole provenance is kept beside it.
             assert 0 < len(price.source) <= 30
             assert len(price.provenance) > len(price.source)
+
+
+def test_what_is_stated_of_a_type_does_not_contradict_itself() -> None:
+    assert not incomplete_types()
+    for known in catalogue().values():
+        chip, core = known.accelerator, known.accelerator.core
+        # EC2: one EFA interface for each network card.
+        assert known.efa_interfaces <= known.network_cards
+        assert (known.efa_generation is None) == (known.efa_interfaces == 0)
+        if core is not None:
+            assert core.version == f"v{core.generation}"
+            assert chip.default_lnc in chip.lnc_supported
+            assert not chip.cores % max(chip.lnc_supported)
+            assert all(support.source for support in core.frameworks.values())
 
 
 def test_no_inf2_size_has_efa() -> None:

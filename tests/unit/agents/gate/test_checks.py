@@ -7,8 +7,8 @@ import pytest
 from agents.collectors.seen_error import SeenError, Source
 from agents.gate.checks import Expected, Finding, Outcome, findings
 from agents.gate.seen import Ran, Seen
+from fleet.accelerators import GIB
 from fleet.hardware_errors import HBM_UNCORRECTABLE, UNLISTED
-from fleet.instances import GIB
 
 TRN1 = Expected("trn1.32xlarge", 16, 32 * GIB, efa_interfaces=8, driver="2.25", tools="2.33.1")
 SOUND = Seen(

@@ -13,8 +13,8 @@ from agents.collectors.gate import GateCollector
 from agents.collectors.reading.boot_memory import BootMemory
 from agents.gate import verdict
 from agents.main import app
+from fleet.accelerators import GIB
 from fleet.hardware_errors import HEALTH_GATE
-from fleet.instances import GIB
 from tests.support import kernel_log
 from tests.support.agent_installation import PACKAGING
 from tests.support.neuron_sysfs import NeuronSysfs

@@ -9,7 +9,7 @@ import pytest
 from environments.alarms import alarm_settings, environment_alarms
 from environments.month_shape import month_shape
 from fleet.alarms import AlarmSpec, MathRef, Silence
-from fleet.hosting.sizes import SIZES, hosted_type
+from fleet.hosting.sizes import hosted_type, sizes
 from fleet.hosting.surcharge import surcharge
 from fleet.instances import Price, PriceKind, instance_type
 from fleet.planning.month.bill import month_of
@@ -24,7 +24,7 @@ def test_the_sizes_are_those_of_sagemakers_own_api() -> None:
     model = boto3.client("sagemaker", region_name="us-east-2").meta.service_model
     offered = set(model.shape_for("ProductionVariantInstanceType").enum)
 
-    assert {hosted_type(each) for each in SIZES} == {each for each in offered if each.startswith("ml.inf2.")}
+    assert {hosted_type(each) for each in sizes()} == {each for each in offered if each.startswith("ml.inf2.")}
     assert hosted_type("trn2.48xlarge") is None
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from fleet.blocks.life import Block
 from fleet.diagnostics import Diagnostic, refuse
-from fleet.fleet_spec import FleetSpec, Framework, MarketKind, Software
+from fleet.fleet_spec import FleetSpec, MarketKind, Software
 from fleet.jobs import Job, JobRefusedError, Parallel, Standing, Throughput, compile_job, diagnose_job
 from fleet.jobs.forecast import Basis
 from fleet.jobs.rules.case import JobCase
+from fleet.neuron_software import Framework
 from tests.support.capacity import INF2, TRN1
 
 # trn1.32xlarge: 16 devices x 2 cores = 32 ranks a node.

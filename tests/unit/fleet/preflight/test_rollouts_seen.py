@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fleet.fleet_spec import FleetSpec, MarketKind, Reserved
-from fleet.hosting.quotas import CODES
-from fleet.hosting.sizes import SIZES
+from fleet.hosting.quotas import quota_code
+from fleet.hosting.sizes import sizes
 from fleet.preflight.rollouts import HostedNeed, diagnose_candidates, diagnose_hosted_quotas
 from tests.support.capacity import INF2
 
@@ -83,5 +83,6 @@ def test_a_quota_that_service_quotas_does_not_know_is_looked_for_by_name() -> No
 
 
 def test_every_size_that_sagemaker_hosts_has_a_quota_of_its_own() -> None:
-    assert set(CODES) == set(SIZES)
-    assert len(set(CODES.values())) == len(CODES)
+    codes = [quota_code(each) for each in sizes()]
+    assert all(codes)
+    assert len(set(codes)) == len(codes)

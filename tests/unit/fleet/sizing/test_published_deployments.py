@@ -5,7 +5,8 @@ Each case names its source; ``tests/support/published_serving.py`` says at which
 
 import pytest
 
-from fleet.instances import GIB, instance_type
+from fleet.accelerators import GIB
+from fleet.instances import instance_type
 from fleet.sizing.fit import check
 from fleet.sizing.huggingface import read_config
 from fleet.sizing.parallelism import Degrees

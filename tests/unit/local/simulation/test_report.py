@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from local.simulation.identity_report import UnknownReportError
 from local.simulation.protocol import PhaseKind, Script
 from local.simulation.report import ReportBuilder
 from tests.unit.local.simulation.scripts import START, phase, script
@@ -38,6 +39,11 @@ def test_flops_are_the_scripted_share_of_the_tensor_engine_peak() -> None:
 
     # 42 % of 92 TFLOP/s, give or take the noise.
     assert cores["0"]["effective_flops"] == pytest.approx(0.42 * 92e12, rel=0.06)
+
+
+def test_a_chip_whose_reports_nobody_has_seen_is_not_simulated() -> None:
+    with pytest.raises(UnknownReportError, match=r"instances\.json states no accelerators\.Inferentia\.monitor"):
+        report(script(instance_type="inf1.24xlarge"))
 
 
 def test_trainium2_shows_logical_cores_with_their_physical_halves() -> None:
