@@ -1,4 +1,4 @@
-"""The archive's format: the agent's code, the domain it imports, wheels of its dependencies, and a manifest.
+"""The archive's format: the agent's code, what it imports of the domain, wheels of its dependencies, and a manifest.
 
 A zip, because Python can unpack one and a node that runs its user data has Python: cloud-init is written in it. The
 same inputs give the same bytes: sorted names, one date, one mode.
@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+from stacks.imported_code import ROOT, imported_files
+
 # Relative to the project's folder; other tools of the project name it too.
 ARCHIVE: Final = "dist/neuron-fleet-agent.zip"
 MANIFEST: Final = "manifest.json"
 WHEELS: Final = "wheels"
-_PACKAGES: Final = ("agents", "fleet")
+_AGENT: Final = "agents"
 _LEFT_OUT: Final = frozenset({".pyc", ".swp", ".orig"})
 # The earliest date that a zip can hold.
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
@@ -46,16 +47,18 @@ class Code:
 
 
 def code(root: Path = ROOT) -> Code:
-    """The agent and the domain as they are in the project's folder now."""
-    return Code({path.relative_to(root).as_posix(): path.read_bytes() for path in _paths(root)})
+    """The agent as it is in the project's folder now, and of the domain what it imports."""
+    own = [path.relative_to(root) for path in _own(root)]
+    modules = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in own if path.suffix == ".py"]
+    paths = {*own, *imported_files(modules, root)}
+    return Code({path.as_posix(): (root / path).read_bytes() for path in sorted(paths)})
 
 
-def _paths(root: Path) -> Iterator[Path]:
-    for package in _PACKAGES:
-        for path in (root / package).rglob("*"):
-            hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
-            if path.is_file() and not hidden and path.suffix not in _LEFT_OUT:
-                yield path
+def _own(root: Path) -> Iterator[Path]:
+    for path in (root / _AGENT).rglob("*"):
+        hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+        if path.is_file() and not hidden and path.suffix not in _LEFT_OUT:
+            yield path
 
 
 def pack(code: Code, wheels: Mapping[str, bytes] | None = None) -> bytes:
@@ -95,5 +98,5 @@ def checked(path: Path, root: Path = ROOT) -> bytes:
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
         raise AgentArchiveError(f"{path}: not an archive of the agent ({error}); run `make agent`") from error
     if made_of != code(root).digest:
-        raise AgentArchiveError(f"{path}: made of other code than agents/ and fleet/ hold now; run `make agent`")
+        raise AgentArchiveError(f"{path}: made of other code than is here now; run `make agent`")
     return content

@@ -1,18 +1,21 @@
 """A Lambda function: the only place where one is made, so that all have the same runtime, logs, role and code."""
 
+import hashlib
+import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from aws_cdk import Duration, IgnoreMode, RemovalPolicy, Size, Stack
+from aws_cdk import Duration, RemovalPolicy, Size, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-PACKAGES: Final = ("fleet", "lambdas")
+from stacks.agent_archive.archive import zipped
+from stacks.imported_code import ROOT, imported_files
 
 # Layer 36 is Powertools 3.31.1. The ARN and not the public parameter, because single releases were missing there
 # (aws-powertools/powertools-lambda-python issue 7689) and a layer version never changes under us.
@@ -55,26 +58,37 @@ class PythonFunction(Construct):
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         self.log_group.grant_write(self.role)
         layer = f"arn:{Stack.of(self).partition}:lambda:{Stack.of(self).region}:{POWERTOOLS_LAYER}"
-        self.function = lambda_.Function(
-            self,
-            "Function",
-            runtime=lambda_.Runtime.PYTHON_3_14,
-            architecture=lambda_.Architecture.ARM_64,
-            code=_code(PACKAGES),
-            handler=handler,
-            layers=[lambda_.LayerVersion.from_layer_version_arn(self, "Powertools", layer), *layers],
-            environment=dict(environment),
-            timeout=timeout,
-            memory_size=memory_mb,
-            ephemeral_storage_size=Size.mebibytes(disk_mb) if disk_mb else None,
-            role=self.role,
-            log_group=self.log_group,
-            logging_format=lambda_.LoggingFormat.JSON,
-            dead_letter_queue=dead_letters,
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            code = _asset(handler, Path(folder))
+            self.function = lambda_.Function(
+                self,
+                "Function",
+                runtime=lambda_.Runtime.PYTHON_3_14,
+                architecture=lambda_.Architecture.ARM_64,
+                code=code,
+                handler=handler,
+                layers=[lambda_.LayerVersion.from_layer_version_arn(self, "Powertools", layer), *layers],
+                environment=dict(environment),
+                timeout=timeout,
+                memory_size=memory_mb,
+                ephemeral_storage_size=Size.mebibytes(disk_mb) if disk_mb else None,
+                role=self.role,
+                log_group=self.log_group,
+                logging_format=lambda_.LoggingFormat.JSON,
+                dead_letter_queue=dead_letters,
+            )
 
 
-def _code(packages: Sequence[str]) -> lambda_.AssetCode:
-    # Two packages of pure Python and nothing else: no build step, and no new deployment when only a test changes.
-    exclude = ["*", *(pattern for name in packages for pattern in (f"!{name}", f"!{name}/**")), "**/__pycache__"]
-    return lambda_.Code.from_asset(str(ROOT), exclude=exclude, ignore_mode=IgnoreMode.DOCKER)
+def _asset(handler: str, folder: Path) -> lambda_.AssetCode:
+    """The handler's module and what it imports, so that an edit of anything else deploys nothing. No build step."""
+    content = function_code(handler)
+    path = folder / "function.zip"
+    path.write_bytes(content)
+    return lambda_.Code.from_asset(str(path), asset_hash=hashlib.sha256(content).hexdigest())
+
+
+@cache
+def function_code(handler: str, root: Path = ROOT) -> bytes:
+    """The zip of a function, by the dotted path of its handler."""
+    module = handler.rpartition(".")[0]
+    return zipped({path.as_posix(): (root / path).read_bytes() for path in imported_files([module], root)})

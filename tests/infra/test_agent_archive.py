@@ -53,11 +53,16 @@ def test_the_digest_changes_with_a_name_and_with_a_content_and_when_bytes_move_b
 
 
 def test_the_archive_holds_no_bytecode_and_nothing_hidden(tmp_path: Path) -> None:
-    for name in ("agents/main.py", "agents/__pycache__/main.pyc", "agents/.idea/x.py", "fleet/data/x.json", "cli/x.py"):
+    for name in ("agents/run.sh", "agents/__pycache__/main.pyc", "agents/.idea/x.py", "fleet/__init__.py", "cli/x.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
+    (tmp_path / "agents/main.py").write_bytes(b"import fleet.used")
+    for name in ("used", "unused"):
+        (tmp_path / f"fleet/{name}.py").write_bytes(b"")
 
-    assert set(archive.code(tmp_path).files) == {"agents/main.py", "fleet/data/x.json"}
+    assert set(archive.code(tmp_path).files) == {
+        "agents/main.py", "agents/run.sh", "fleet/__init__.py", "fleet/used.py"
+    }  # fmt: skip
 
 
 def test_botocore_is_repacked_with_the_services_of_the_agent_and_a_true_record() -> None:

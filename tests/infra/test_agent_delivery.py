@@ -196,9 +196,7 @@ def test_an_archive_of_other_code_ends_the_synthesis_with_one_line(tmp_path: Pat
     with pytest.raises(AgentArchiveError) as error:
         synthesized(str(tmp_path / "old.zip"))
 
-    assert str(error.value) == (
-        f"{tmp_path}/old.zip: made of other code than agents/ and fleet/ hold now; run `make agent`"
-    )
+    assert str(error.value) == (f"{tmp_path}/old.zip: made of other code than is here now; run `make agent`")
 
 
 def test_the_app_says_so_and_writes_nothing(tmp_path: Path) -> None:
