@@ -1,7 +1,11 @@
 """A Lambda function: the only place where one is made, so that all have the same runtime, logs, role and code."""
 
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Final
 
 from aws_cdk import Duration, IgnoreMode, RemovalPolicy, Size, Stack
@@ -25,7 +29,7 @@ class PythonFunction(Construct):
     ``handler`` is the dotted path from the repository's root, as in ``lambdas.pager.handler.lambda_handler``. What an
     invocation could not do, retries included, ends up in ``dead_letters``. A log group whose events are read by others
     has a ``log_group_name``. What computes instead of waiting has more ``memory_mb``, of which its share of a CPU goes
-    (1,769 MB are one), ``disk_mb`` and ``layers``.
+    (1,769 MB are one), ``disk_mb`` and ``layers``. ``files`` are texts beside the code, by their paths from the root.
     """
 
     def __init__(  # noqa: PLR0913 - keyword-only beyond the second, each one fact of a function
@@ -41,6 +45,7 @@ class PythonFunction(Construct):
         memory_mb: int = 256,
         disk_mb: int | None = None,
         layers: Sequence[lambda_.ILayerVersion] = (),
+        files: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Create the function with its log group and its role."""
         super().__init__(scope, construct_id)
@@ -55,26 +60,37 @@ class PythonFunction(Construct):
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         self.log_group.grant_write(self.role)
         layer = f"arn:{Stack.of(self).partition}:lambda:{Stack.of(self).region}:{POWERTOOLS_LAYER}"
-        self.function = lambda_.Function(
-            self,
-            "Function",
-            runtime=lambda_.Runtime.PYTHON_3_14,
-            architecture=lambda_.Architecture.ARM_64,
-            code=_code(PACKAGES),
-            handler=handler,
-            layers=[lambda_.LayerVersion.from_layer_version_arn(self, "Powertools", layer), *layers],
-            environment=dict(environment),
-            timeout=timeout,
-            memory_size=memory_mb,
-            ephemeral_storage_size=Size.mebibytes(disk_mb) if disk_mb else None,
-            role=self.role,
-            log_group=self.log_group,
-            logging_format=lambda_.LoggingFormat.JSON,
-            dead_letter_queue=dead_letters,
-        )
+        with _code(files) as code:
+            self.function = lambda_.Function(
+                self,
+                "Function",
+                runtime=lambda_.Runtime.PYTHON_3_14,
+                architecture=lambda_.Architecture.ARM_64,
+                code=code,
+                handler=handler,
+                layers=[lambda_.LayerVersion.from_layer_version_arn(self, "Powertools", layer), *layers],
+                environment=dict(environment),
+                timeout=timeout,
+                memory_size=memory_mb,
+                ephemeral_storage_size=Size.mebibytes(disk_mb) if disk_mb else None,
+                role=self.role,
+                log_group=self.log_group,
+                logging_format=lambda_.LoggingFormat.JSON,
+                dead_letter_queue=dead_letters,
+            )
 
 
-def _code(packages: Sequence[str]) -> lambda_.AssetCode:
+@contextmanager
+def _code(files: Mapping[str, str]) -> Iterator[lambda_.AssetCode]:
     # Two packages of pure Python and nothing else: no build step, and no new deployment when only a test changes.
-    exclude = ["*", *(pattern for name in packages for pattern in (f"!{name}", f"!{name}/**")), "**/__pycache__"]
-    return lambda_.Code.from_asset(str(ROOT), exclude=exclude, ignore_mode=IgnoreMode.DOCKER)
+    exclude = ["*", *(pattern for name in PACKAGES for pattern in (f"!{name}", f"!{name}/**")), "**/__pycache__"]
+    if not files:
+        yield lambda_.Code.from_asset(str(ROOT), exclude=exclude, ignore_mode=IgnoreMode.DOCKER)
+        return
+    # The CDK takes its own copy while the function is made.
+    with TemporaryDirectory() as folder:
+        for name in PACKAGES:
+            shutil.copytree(ROOT / name, Path(folder, name), ignore=shutil.ignore_patterns("__pycache__"))
+        for path, text in files.items():
+            Path(folder, path).write_text(text, encoding="utf-8")
+        yield lambda_.Code.from_asset(folder)

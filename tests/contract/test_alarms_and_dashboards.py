@@ -16,7 +16,6 @@ from fleet.alarms import endpoint_alarms, fleet_alarms, metrics_budget, platform
 from fleet.alarms.precompile import STATES
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
-from lambdas.pager.enrichment import PLATFORM_KEYS
 from lambdas.pager.model import CapacityEvent
 from tests.support.scaled_endpoint import scaling
 from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flatten, watched
@@ -215,9 +214,8 @@ def test_composites_read_alarms_that_exist_and_are_made_first(environment: Watch
 
 def test_alarm_names_are_environment_fleet_and_key(environment: Watched) -> None:
     for alarm in (*alarms(environment), *composites(environment)):
-        of, subject, key = name(alarm)
+        of, subject, _ = name(alarm)
         assert of == environment.environment.name
-        assert (subject == naming.PLATFORM) == (key in PLATFORM_KEYS)
         assert subject in {naming.PLATFORM} | {fleet.name for fleet in environment.environment.fleets}
 
 

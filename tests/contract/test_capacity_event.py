@@ -130,9 +130,8 @@ def test_the_queries_of_pager_and_dashboard_find_the_event(where: Place, seen: S
         if each["properties"].get("title") == "Why nodes are missing"
     )
 
-    asked = enrichment.enrich(
-        alarm_change(AlarmName=f"prod/{where.fleet}/CapacityMissing", NewStateValue="OK"), Pager().world().logs
-    )
+    change = alarm_change(AlarmName=f"prod/{where.fleet}/CapacityMissing", NewStateValue="OK")
+    asked = enrichment.enrich(Pager().settings().alarm(change), change, Pager().world().logs)
     (found,) = run(parse(asked.query or ""), stored).rows
     (shown,) = run(parse(widget["properties"]["query"].partition("|")[2]), stored).rows
 

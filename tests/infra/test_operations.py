@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fleet.alarm_page import FILE
 from fleet.paging import directory_of
 from stacks.constructs.python_function import PACKAGES, ROOT
 from stacks.operations import MOST_TRIES, PAGER_HANDLER
@@ -179,6 +180,24 @@ def test_the_code_asset_holds_the_domain_and_the_lambdas_only() -> None:
     }
 
     assert folders == {frozenset(PACKAGES)}
+
+
+def test_the_pager_has_the_definition_of_every_alarm_that_tells_somebody(environment: Watched) -> None:
+    deployed = {
+        alarm["AlarmName"]: alarm["AlarmDescription"]
+        for kind in ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm")
+        for alarm in environment.resources("observability", kind)
+        if "AlarmActions" in alarm
+    }
+    stage = platform(environment.environment.name)
+    stage.synth()
+    metadata = environment.templates[STACK]["Resources"].values()
+    (asset,) = [each["Metadata"]["aws:asset:path"] for each in metadata if each["Type"] == "AWS::Lambda::Function"]
+    written = json.loads((Path(stage.outdir) / asset / FILE).read_text(encoding="utf-8"))
+
+    (test,) = written.keys() - deployed.keys()
+    assert test.endswith("/platform/PageTest")
+    assert {name: page["description"] for name, page in written.items() if name != test} == deployed
 
 
 def test_the_pagers_handler_exists() -> None:

@@ -66,6 +66,7 @@ def any_alarm(**changes: Any) -> AlarmSpec:
         "environment": "prod",
         "subject": "trn1-pretrain",
         "key": "Anything",
+        "title": "Anything",
         "severity": Severity.TICKET,
         "summary": "Something is wrong.",
         "action": "Do something.",
