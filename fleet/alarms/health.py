@@ -16,6 +16,15 @@ RETRANSMITS_PER_MB: Final = 1
 RETRANSMITS_IGNORED: Final = 1_000
 
 
+def node_alarms(settings: AlarmSettings) -> tuple[AlarmSpec, ...]:
+    """Those that every fleet with nodes has, and that wake nobody."""
+    return (
+        node_blind(settings),
+        agent_silent(settings),
+        hbm_pressure(settings),
+    )
+
+
 def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
     """An error for which AWS documents an action: reboot or replace."""
     return AlarmSpec(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
 
-from fleet.alarm_page import content
+from fleet.alarm_page import AlarmPage
 from lambdas.pager import node_states, service, settings
 from lambdas.pager.adapters import EventQuery, Secrets, WasteMetric, events_of
 from lambdas.pager.changes import ChangeMetrics
@@ -206,6 +206,7 @@ class Pager:
     cloudwatch: FakeMetrics = field(default_factory=FakeMetrics)
     large_fleets: frozenset[str] = frozenset()
     environ: dict[str, str] = field(default_factory=lambda: dict(ENVIRON))
+    alarms: Mapping[str, AlarmPage] = field(default_factory=alarm_pages)
     queue: FakeQueue = field(default_factory=FakeQueue)
     # Half an hour after the OK of ``ok()``: an alarm that has not come by then does not come any more.
     moment: float = (AT + timedelta(minutes=72)).timestamp()
@@ -241,4 +242,4 @@ class Pager:
         return service.handle(change, severity, self.settings(), self.world())
 
     def settings(self) -> settings.Settings:
-        return settings.Settings.model_validate({**self.environ, "alarms": content(alarm_pages())})
+        return settings.Settings.model_validate({**self.environ, "alarms": self.alarms})
