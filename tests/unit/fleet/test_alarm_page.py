@@ -7,6 +7,9 @@ import pytest
 
 from fleet import alarm_page, naming
 from fleet.alarm_page import OPEN_THE_RUNBOOK, AlarmPage, EvidenceKind
+from fleet.alarms import AlarmSettings, hosted_alarms
+from fleet.fleet_spec import MarketKind
+from fleet.hosting.variants import VariantNames
 from tests.support.alarm_pages import alarm_pages, every_alarm
 
 HBM = "prod/trn1-pretrain/HbmPressure"
@@ -47,6 +50,18 @@ def test_only_a_region_is_left_to_be_filled_in() -> None:
 
     assert commands
     assert {field for command in commands for field in re.findall(r"\{(\w*)\}", command)} == {"region"}
+
+
+def test_an_endpoint_without_instances_is_looked_up_where_it_runs() -> None:
+    settings = AlarmSettings(
+        environment="prod", fleet="chat", purpose="inference", market=MarketKind.ON_DEMAND, nodes=4
+    )
+    hosted = {spec.key: spec for spec in hosted_alarms(settings, VariantNames("neuron-fleet-prod-chat"))}
+
+    assert str(hosted["NoHealthyTargets"].first_command).startswith(
+        "aws sagemaker describe-endpoint --region {region} --endpoint-name neuron-fleet-prod-chat "
+    )
+    assert "aws ecs list-container-instances" in str(of_key("NoHealthyTargets").first_command)
 
 
 def test_the_words_are_those_of_the_description() -> None:
