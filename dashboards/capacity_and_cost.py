@@ -11,7 +11,6 @@ from dashboards.widgets import Row, Shape, alarm_status, graph, log_table, numbe
 from environments.model import Environment
 from fleet import metrics, naming
 from fleet.alarms import AlarmSpec, Spec
-from fleet.alarms.capacity import KEYS as CAPACITY_KEYS
 from fleet.metrics import MetricSpec, Unit
 
 
@@ -70,7 +69,12 @@ def _capacity(named: Environment, specs: Mapping[str, Sequence[Spec]], alarms: M
         shapes.append(graph(f"Minutes left of the block of {fleet}", Unit.COUNT, left, alarms=[ending]))
     if spot:
         shapes.append(graph("Spot interruptions a minute", Unit.COUNT, lines(metrics.SPOT_INTERRUPTIONS, spot)))
-    states = [alarms[fleet].by_key[key] for fleet, own in of.items() for key in own if key in CAPACITY_KEYS]
+    states = [
+        alarms[fleet].by_key[spec.key]
+        for fleet, own in specs.items()
+        for spec in own
+        if spec.evidence.is_about_capacity
+    ]
     return [row(alarm_status("Capacity", states)), *rows_of(3, shapes), row(_reasons(environment))]
 
 

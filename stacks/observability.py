@@ -26,7 +26,7 @@ from stacks.constructs.retention import retention
 
 class ObservabilityStack(Stack):
     """Attributes: ``page_topic``, ``ticket_topic``, ``past_the_pager`` (people subscribe to it), ``topic_key``,
-    ``node_log_group``, ``alarms`` (by fleet name), ``platform_alarms``.
+    ``node_log_group``, ``alarms`` (by fleet name), ``platform_alarms``, ``alarm_pages`` (what a page says, by name).
     """
 
     def __init__(
@@ -55,6 +55,8 @@ class ObservabilityStack(Stack):
         self.past_the_pager = self._topic("PastThePager", self.topic_key, naming.past_the_pager_topic(environment.name))
         specs = environment_alarms(environment, endpoints)
         machinery = machinery_alarms(environment, self._precompilation(environment))
+        every = (*machinery, *(spec for own in specs.values() for spec in own))
+        self.alarm_pages = {spec.name: spec.page(environment.paging.runbooks_url) for spec in every if spec.notifies}
         self.platform_alarms = self._alarms("PlatformAlarms", environment, machinery)
         suppressors = {spec.name: self.platform_alarms.by_key[spec.key] for spec in machinery}
         self.alarms = {

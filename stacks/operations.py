@@ -16,7 +16,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.model import Environment
-from fleet import naming, paging
+from fleet import alarm_page, naming, paging
 from fleet.alarms.functions import PAGER
 from fleet.paging import SMALL_FLEET
 from stacks.constructs.function_state import dead_letter_queue, table_by_id
@@ -82,6 +82,7 @@ class OperationsStack(Stack):
             # Three tries at each destination and five seconds of looking; SNS waits for none of it.
             timeout=Duration.seconds(TIMEOUT_SECONDS),
             dead_letters=self.waiting,
+            files={alarm_page.FILE: self._alarms(environment, observability)},
             environment={
                 "ENVIRONMENT": environment.name,
                 "NODE_LOG_GROUP": node_logs.log_group_name,
@@ -105,6 +106,11 @@ class OperationsStack(Stack):
             topics = [topic.topic_arn for topic in self.mail.values()]
             pager.role.add_to_policy(iam.PolicyStatement(actions=["sns:Publish"], resources=topics))
         return pager
+
+    def _alarms(self, environment: Environment, observability: ObservabilityStack) -> str:
+        test = naming.alarm_name(environment.name, naming.PLATFORM, naming.PAGE_TEST)
+        pages = {**observability.alarm_pages, test: alarm_page.page_test()}
+        return json.dumps(alarm_page.content(pages), indent=1, sort_keys=True)
 
     def _directory(self, environment: Environment) -> str:
         topics = {name: topic.topic_arn for name, topic in self.mail.items()}

@@ -8,13 +8,12 @@ from typing import Final
 from cli.account import Account, AwsError
 from cli.jobs.looking import NotDeployedError
 from environments.model import Environment
-from fleet import naming
+from fleet import alarm_page, naming
 from fleet.alarm_evaluation import State
 from fleet.paging import report_key
 
 _NO_PARAMETER: Final = ("ParameterNotFound",)
 _NO_TOPIC: Final = ("NotFound", "NotFoundException")
-_WORDS: Final = "This is a test of the pager, and nothing is wrong. Nothing is to be done."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ def send(
     message = {
         "AlarmName": name,
         "AlarmArn": arn,
-        "AlarmDescription": _WORDS,
+        "AlarmDescription": alarm_page.page_test().description,
         "NewStateValue": state.value,
         "OldStateValue": before.value,
         "NewStateReason": "somebody ran `fleet page test`",

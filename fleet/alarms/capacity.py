@@ -10,21 +10,11 @@ from collections.abc import Callable
 from typing import Final
 
 from fleet import metrics
+from fleet.alarm_page import LONG_EVIDENCE_MINUTES, EvidenceKind
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, Silence
 from fleet.fleet_spec import MarketKind
 
-# What a page of one of these has to tell is in the capacity watch's events, not in those of the nodes.
-KEYS: Final = frozenset(
-    {
-        "CapacityMissing",
-        "ReservationUnused",
-        "CapacityBlockEnding",
-        "CapacityBlockEndingSoon",
-        "SpotInterruption",
-        "PriceStale",
-    }
-)
 UNUSED_MINUTES: Final = 30
 PRICE_MINUTES: Final = 15
 DAY_MINUTES: Final = 24 * 60
@@ -49,9 +39,12 @@ def _missing(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="CapacityMissing",
+        title="Capacity missing",
         severity=Severity.TICKET,
         summary="The fleet cannot get the nodes that it should have.",
         action="Do what the newest capacity event says; the nodes come by themselves once there is capacity.",
+        evidence=EvidenceKind.MISSING_CAPACITY,
+        evidence_minutes=LONG_EVIDENCE_MINUTES,
         metric=settings.metric(metrics.MISSING_NODES, "Minimum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
@@ -66,9 +59,12 @@ def _price_stale(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="PriceStale",
+        title="Price stale",
         severity=Severity.TICKET,
         summary="The price that the fleet's dollars are counted at is too old, or not known.",
         action="Refresh it with fleet prices refresh; look a negotiated rate up in its contract and date it anew.",
+        evidence=EvidenceKind.PRICE,
+        evidence_minutes=LONG_EVIDENCE_MINUTES,
         metric=settings.metric(metrics.STALE_PRICE, "Minimum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
@@ -83,9 +79,12 @@ def _unused(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="ReservationUnused",
+        title="Reservation unused",
         severity=Severity.TICKET,
         summary=f"Reserved instances have been paid for and not used for {UNUSED_MINUTES} minutes.",
         action="Find out why no node runs on them; if nobody needs them, make the reservation smaller or cancel it.",
+        evidence=EvidenceKind.UNUSED_CAPACITY,
+        evidence_minutes=LONG_EVIDENCE_MINUTES,
         metric=settings.metric(metrics.UNUSED_RESERVED_INSTANCES, "Minimum"),
         comparison=Comparison.ABOVE,
         threshold=0,
@@ -99,6 +98,7 @@ def _block_ending(settings: AlarmSettings) -> AlarmSpec:
     return _ending(
         settings,
         "CapacityBlockEnding",
+        "Capacity Block ending",
         DAY_MINUTES,
         "The fleet's Capacity Block ends within a day.",
         "Extend it as the ticket of 48 hours before the end says, or see that the job's last checkpoint will do.",
@@ -109,20 +109,24 @@ def _block_ending_soon(settings: AlarmSettings) -> AlarmSpec:
     return _ending(
         settings,
         "CapacityBlockEndingSoon",
+        "Capacity Block ending soon",
         SOON_MINUTES,
         "The fleet's Capacity Block ends within an hour and a half.",
         "See that the job writes a checkpoint at the signal, an hour before the end; it is stopped at 35 minutes.",
     )
 
 
-def _ending(settings: AlarmSettings, key: str, minutes: int, summary: str, action: str) -> AlarmSpec:
+def _ending(settings: AlarmSettings, key: str, title: str, minutes: int, summary: str, action: str) -> AlarmSpec:
     return AlarmSpec(
         environment=settings.environment,
         subject=settings.fleet,
         key=key,
+        title=title,
         severity=Severity.TICKET,
         summary=summary,
         action=action,
+        evidence=EvidenceKind.CAPACITY,
+        evidence_minutes=LONG_EVIDENCE_MINUTES,
         metric=MathRef(
             # Without a block there is no datum of its end: that is over, and known. Without an answer of EC2 there is
             # none of either, and nothing is known.
@@ -147,9 +151,12 @@ def _spot_interruption(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="SpotInterruption",
+        title="Spot interruption",
         severity=Severity.TICKET,
         summary="EC2 takes Spot nodes of the fleet back.",
         action=trains if settings.purpose == "training" else serves,
+        evidence=EvidenceKind.SPOT_INTERRUPTION,
+        evidence_minutes=LONG_EVIDENCE_MINUTES,
         metric=settings.metric(metrics.SPOT_INTERRUPTIONS, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,

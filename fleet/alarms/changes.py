@@ -5,14 +5,10 @@ capacity watch counts CloudFormation's operations at each look, and a rollout sa
 on. Where both are silent nothing is suppressed.
 """
 
-from typing import Final
-
 from fleet import naming, operations_metrics
+from fleet.alarm_page import EvidenceKind
 from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
 from fleet.operations_metrics import OperationsMetric
-
-# It is read by other alarms, and tells nobody.
-KEYS: Final = frozenset({"ChangeInProgress"})
 
 
 def change_in_progress(environment: str) -> AlarmSpec:
@@ -26,9 +22,11 @@ def change_in_progress(environment: str) -> AlarmSpec:
         environment=environment,
         subject=naming.PLATFORM,
         key="ChangeInProgress",
+        title="Change in progress",
         severity=Severity.TICKET,
         summary="A deployment or a rollout is under way.",
         action="Nothing: alarms on utilization wait for its end.",
+        evidence=EvidenceKind.NONE,
         metric=MathRef(
             "FILL(deploying, 0) + FILL(rolling, 0)",
             (

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fleet import naming, operations_metrics
+from fleet.alarm_page import EvidenceKind
 from fleet.alarms.functions import CAPACITY_BLOCKS, CAPACITY_WATCH, COST_REPORT, POOL, measured, waiting
 from fleet.alarms.specs import AlarmSpec, Comparison, Severity, Silence
 from fleet.operations_metrics import OperationsMetric
@@ -25,6 +26,7 @@ class Clockwork:
     """
 
     key: str
+    title: str
     function: str
     words: str
     problems: OperationsMetric
@@ -36,6 +38,7 @@ class Clockwork:
 
 ENGINE: Final = Clockwork(
     key="CapacityBlockEngine",
+    title="Capacity Block engine",
     function=CAPACITY_BLOCKS,
     words="the Capacity Block engine",
     problems=operations_metrics.CAPACITY_BLOCK_PROBLEMS,
@@ -44,6 +47,7 @@ ENGINE: Final = Clockwork(
 )
 WATCH: Final = Clockwork(
     key="CapacityWatch",
+    title="Capacity watch",
     function=CAPACITY_WATCH,
     words="the capacity watch",
     problems=operations_metrics.CAPACITY_WATCH_PROBLEMS,
@@ -53,6 +57,7 @@ WATCH: Final = Clockwork(
 )
 LEDGER: Final = Clockwork(
     key="Ledger",
+    title="Ledger",
     function=COST_REPORT,
     words="the ledger's roll-up",
     problems=operations_metrics.LEDGER_PROBLEMS,
@@ -63,15 +68,12 @@ LEDGER: Final = Clockwork(
 )
 POOLS: Final = Clockwork(
     key="PoolController",
+    title="Pool controller",
     function=POOL,
     words="the pools' controller",
     problems=operations_metrics.POOL_PROBLEMS,
     problem="At five looks in a row a pool could not be seen, or a job or a node of it could not be looked after.",
     silence="Nobody has looked after the pools for ten minutes: no job starts, and no node is drained or replaced.",
-)
-# A page of one of these has no nodes, jobs or dollars to tell of.
-KEYS: Final = frozenset(
-    f"{of.key}{trouble}" for of in (ENGINE, WATCH, LEDGER, POOLS) for trouble in ("Problems", "Silent", "Unhandled")
 )
 
 
@@ -85,9 +87,11 @@ def _problems(environment: str, of: Clockwork) -> AlarmSpec:
         environment=environment,
         subject=naming.PLATFORM,
         key=f"{of.key}Problems",
+        title=f"{of.title} problems",
         severity=Severity.TICKET,
         summary=of.problem,
         action=f"Read what {of.words} says was not done, in its log; most often a permission or a limit is missing.",
+        evidence=EvidenceKind.NONE,
         # A minute in which a second look went well is a minute in which it was done.
         metric=measured(environment, of.problems, "Minimum"),
         comparison=Comparison.AT_LEAST,
@@ -103,9 +107,11 @@ def _silent(environment: str, of: Clockwork) -> AlarmSpec:
         environment=environment,
         subject=naming.PLATFORM,
         key=f"{of.key}Silent",
+        title=f"{of.title} silent",
         severity=Severity.TICKET,
         summary=of.silence,
         action=f"See whether the clock of {of.words} still ticks, and what the function's log ends with.",
+        evidence=EvidenceKind.NONE,
         metric=measured(environment, of.problems, "Maximum"),
         comparison=Comparison.BELOW,
         # No count is below zero: it is the silence that breaches, and nothing else.
@@ -120,6 +126,7 @@ def _unhandled(environment: str, of: Clockwork) -> AlarmSpec:
         environment,
         of.function,
         key=f"{of.key}Unhandled",
+        title=f"{of.title} unhandled",
         severity=Severity.TICKET,
         summary=f"Events on which {of.words} failed lie in its dead-letter queue.",
         action="Read the function's log at the time of the oldest event, repair the cause, then empty the queue.",

@@ -23,6 +23,7 @@ def _too_long(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="CompileTooLong",
+        title="Compile too long",
         severity=Severity.TICKET,
         summary="A node has been compiling for an hour and a half.",
         action="Look at the compiler's log and the compile cache; pre-compile on a cheaper node if it is only slow.",
@@ -39,6 +40,7 @@ def _failing(settings: AlarmSettings) -> AlarmSpec:
         settings,
         metrics.COMPILE_FAILURES,
         key="CompileFailing",
+        title="Compile failing",
         summary="The compiler refused a graph on a node of the fleet.",
         action="Read the compiler's last words with `fleet cache status`; correct the model or its flags.",
     )
@@ -49,17 +51,19 @@ def _miss_while_serving(settings: AlarmSettings) -> AlarmSpec:
         settings,
         metrics.COMPILE_CACHE_MISSES,
         key="CacheMissWhileServing",
+        title="Cache miss while serving",
         summary="A node that serves an endpoint compiles a graph: requests wait for it, up to half an hour.",
         action="Make the artifact with `fleet cache warm`, for every sequence length that the endpoint takes.",
     )
 
 
-def _any(settings: AlarmSettings, metric: MetricSpec, *, key: str, summary: str, action: str) -> AlarmSpec:
+def _any(settings: AlarmSettings, metric: MetricSpec, *, key: str, title: str, summary: str, action: str) -> AlarmSpec:
     """One is enough. Agents count nothing while nothing compiles and nothing can be seen: neither is a failure."""
     return AlarmSpec(
         environment=settings.environment,
         subject=settings.fleet,
         key=key,
+        title=title,
         severity=Severity.TICKET,
         summary=summary,
         action=action,

@@ -6,7 +6,7 @@ the candidate answers all of them, and no gate judges it any more.
 
 from typing import Final
 
-from fleet import load_balancer
+from fleet import load_balancer, naming
 from fleet.alarms.scaling import awake_only, endpoint_saturated
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import AlarmSpec, Comparison, CompositeSpec, MathRef, MetricRef, Severity, Silence
@@ -33,6 +33,11 @@ def endpoint_alarms(settings: AlarmSettings, names: EndpointNames) -> tuple[Alar
     return (latency, saturated, *awake_only(settings, names, scaling, (errors, no_targets)))
 
 
+def rollout_status(settings: AlarmSettings) -> str:
+    """The first thing to know of an endpoint that answers badly: what was changed."""
+    return f"fleet rollout status {settings.environment} {settings.fleet}"
+
+
 def _metric(names: EndpointNames, name: str, statistic: str) -> MetricRef:
     return MetricRef(load_balancer.NAMESPACE, name, statistic, names.dimensions(name))
 
@@ -49,9 +54,11 @@ def _errors(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="EndpointErrors",
+        title="Endpoint errors",
         severity=Severity.PAGE,
         summary=f"More than {ERROR_PERCENT:g} % of the endpoint's requests fail.",
         action="Look at the newest deployment and the tasks' logs; roll back if they changed together.",
+        first_command=rollout_status(settings),
         metric=MathRef(
             f"IF({total} >= {MINIMUM_REQUESTS}, 100 * {failed} / {total}, 0)",
             (
@@ -73,9 +80,11 @@ def _latency(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="EndpointLatencyP99",
+        title="Endpoint latency p99",
         severity=Severity.PAGE,
         summary=f"One request in a hundred takes longer than {limit:g} seconds.",
         action="Compare the core utilization with the traffic: add nodes if it is full, else look for a slow node.",
+        first_command=rollout_status(settings),
         metric=MathRef(
             f"IF(FILL(requests, 0) >= {MINIMUM_REQUESTS}, latency, 0)",
             (
@@ -95,9 +104,12 @@ def _no_healthy_targets(settings: AlarmSettings, names: EndpointNames) -> AlarmS
         environment=settings.environment,
         subject=settings.fleet,
         key="NoHealthyTargets",
+        title="No healthy targets",
         severity=Severity.PAGE,
         summary="The endpoint has no healthy target.",
         action="Look at the service's events and the tasks' health checks; roll back the newest deployment.",
+        first_command="aws ecs list-container-instances --region {region} --cluster "
+        + naming.cluster_name(settings.environment, settings.fleet),
         # While the stable side changes its version, a rollout's candidate answers. That is believed when the stable
         # side is asked for nothing, many requests are answered all the same, and none finds no target: where a part
         # of them should have gone to a stable side that is down, they would be among those that are refused, or would

@@ -3,6 +3,7 @@
 from typing import Final
 
 from fleet import naming, operations_metrics
+from fleet.alarm_page import EvidenceKind
 from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, Silence
 from fleet.operations_metrics import OperationsMetric
 
@@ -22,9 +23,11 @@ def waiting(  # noqa: PLR0913  an alarm's own fields, all named
     function: str,
     *,
     key: str,
+    title: str,
     severity: Severity,
     summary: str,
     action: str,
+    first_command: str | None = None,
     past_the_pager: bool = False,
 ) -> AlarmSpec:
     """Something lies in a function's dead-letter queue."""
@@ -33,9 +36,12 @@ def waiting(  # noqa: PLR0913  an alarm's own fields, all named
         environment=environment,
         subject=naming.PLATFORM,
         key=key,
+        title=title,
         severity=severity,
         summary=summary,
         action=action,
+        evidence=EvidenceKind.NONE,
+        first_command=first_command,
         metric=MetricRef("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", queue),
         comparison=Comparison.AT_LEAST,
         threshold=1,

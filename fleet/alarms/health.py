@@ -3,6 +3,7 @@
 from typing import Final
 
 from fleet import metrics
+from fleet.alarm_page import LONG_EVIDENCE_MINUTES, EvidenceKind
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, Silence
 
@@ -15,15 +16,26 @@ RETRANSMITS_PER_MB: Final = 1
 RETRANSMITS_IGNORED: Final = 1_000
 
 
+def node_alarms(settings: AlarmSettings) -> tuple[AlarmSpec, ...]:
+    """Those that every fleet with nodes has, and that wake nobody."""
+    return (
+        node_blind(settings),
+        agent_silent(settings),
+        hbm_pressure(settings),
+    )
+
+
 def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
     """An error for which AWS documents an action: reboot or replace."""
     return AlarmSpec(
         environment=settings.environment,
         subject=settings.fleet,
         key="HardwareFault",
+        title="Hardware fault",
         severity=Severity.PAGE,
         summary="A Neuron device reports a hardware error that does not heal by itself.",
         action="Drain the faulty node, then replace or reboot it, whichever its line says; its job needs a restart.",
+        evidence=EvidenceKind.FAULTY_NODES,
         metric=MathRef(
             # One of the two may be missing for a minute, and a missing operand would swallow the other.
             "IF(FILL(faulty, 0) >= 1 OR FILL(errors, 0) > 0, 1, 0)",
@@ -45,10 +57,12 @@ def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="FleetBlind",
+        title="Fleet blind",
         severity=Severity.PAGE,
         summary=f"More than {BLIND_SHARE:.0%} of the fleet's {settings.nodes} nodes cannot be measured.",
         action="Over Session Manager run: systemctl restart neuron-fleet-agent (it starts neuron-monitor anew).",
         # The average of a 0/1 metric is the share of nodes, and stays so when a batch is sent twice.
+        evidence=EvidenceKind.SILENT_NODES,
         metric=settings.metric(metrics.NODES_BLIND, "Average"),
         comparison=Comparison.ABOVE,
         threshold=BLIND_SHARE,
@@ -64,9 +78,12 @@ def fleet_silent(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="FleetSilent",
+        title="Fleet silent",
         severity=Severity.PAGE,
         summary="The fleet has nodes, and no agent has said anything for a quarter of an hour.",
         action="Look at one node over Session Manager: does the agent run, and does it reach CloudWatch?",
+        evidence=EvidenceKind.SILENT_NODES,
+        evidence_minutes=LONG_EVIDENCE_MINUTES,
         metric=MathRef(
             # AND takes a missing operand for 0, which would end the alarm; a missing condition leaves no datapoint.
             "IF(nodes >= 1, FILL(heartbeat, 0) < 1, 0)",
@@ -91,9 +108,12 @@ def agent_silent(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="AgentSilent",
+        title="Agent silent",
         severity=Severity.TICKET,
         summary="A node has run for twenty minutes, and its agent says nothing.",
         action="See in the runbook's query which; restart its agent over Session Manager, else replace the node.",
+        evidence=EvidenceKind.SILENT_NODES,
+        evidence_minutes=LONG_EVIDENCE_MINUTES,
         metric=MathRef(
             # Where none is heard it is FleetSilent's, which wakes somebody. By what the watch saw then: heartbeats that
             # come late would tell of a minute in which all were silent that one was not. A missing operand counts as 0
@@ -118,9 +138,11 @@ def node_blind(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="NodeBlind",
+        title="Node blind",
         severity=Severity.TICKET,
         summary="A node's neuron-monitor is silent, so nobody knows what its cores do.",
         action="Restart the agent on the node; if the monitor dies again, read its stderr in the journal.",
+        evidence=EvidenceKind.SILENT_NODES,
         metric=settings.metric(metrics.NODES_BLIND, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
@@ -135,6 +157,7 @@ def hbm_pressure(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="HbmPressure",
+        title="HBM pressure",
         severity=Severity.TICKET,
         summary=f"A device uses more than {settings.thresholds.hbm_percent:g} % of its memory.",
         action="Lower the batch or sequence length, or shard further, before the next allocation fails.",
@@ -153,6 +176,7 @@ def efa_degraded(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="EfaDegraded",
+        title="EFA degraded",
         severity=Severity.TICKET,
         summary="A job's nodes talk over TCP in place of EFA, or EFA sends many packets again.",
         action="Check FI_PROVIDER=efa and the security group's rule to itself; for one bad node, replace the node.",
@@ -179,6 +203,7 @@ def spool_growing(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="SpoolGrowing",
+        title="Spool growing",
         severity=Severity.TICKET,
         summary="A node cannot send its measurements and keeps them on its disk.",
         action="Check the node's route to CloudWatch and its role; nothing is lost for three days.",

@@ -6,7 +6,8 @@ same as with a load balancer, and so are the share of errors and the least traff
 
 from typing import Final
 
-from fleet.alarms.endpoint import ERROR_PERCENT, MINIMUM_REQUESTS
+from fleet import naming
+from fleet.alarms.endpoint import ERROR_PERCENT, MINIMUM_REQUESTS, rollout_status
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
 from fleet.hosting import variants
@@ -30,9 +31,11 @@ def _errors(settings: AlarmSettings, names: VariantNames) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="EndpointErrors",
+        title="Endpoint errors",
         severity=Severity.PAGE,
         summary=f"More than {ERROR_PERCENT:g} % of the SageMaker endpoint's requests fail.",
         action="Look at the newest rollout and the endpoint's log; roll back if they changed together.",
+        first_command=rollout_status(settings),
         metric=MathRef(
             f"IF(FILL(requests, 0) >= {MINIMUM_REQUESTS}, 100 * FILL(failed, 0) / FILL(requests, 0), 0)",
             (
@@ -53,9 +56,11 @@ def _latency(settings: AlarmSettings, names: VariantNames) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="EndpointLatencyP99",
+        title="Endpoint latency p99",
         severity=Severity.PAGE,
         summary=f"One request in a hundred takes the SageMaker endpoint's model longer than {limit:g} seconds.",
         action="Compare invocations per instance with what one can take: raise sagemaker.max, or look for a slow one.",
+        first_command=rollout_status(settings),
         metric=MathRef(
             f"IF(FILL(requests, 0) >= {MINIMUM_REQUESTS}, latency / {variants.MICROSECONDS}, 0)",
             (
@@ -75,9 +80,13 @@ def _no_instance(settings: AlarmSettings, names: VariantNames) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="NoHealthyTargets",
+        title="No healthy targets",
         severity=Severity.PAGE,
         summary="No instance of the SageMaker endpoint says anything.",
         action="Look at the endpoint's status and its FailureReason; roll back the newest version.",
+        first_command="aws sagemaker describe-endpoint --region {region} --endpoint-name "
+        f"{naming.hosted_endpoint(settings.environment, settings.fleet)} "
+        "--query '[EndpointStatus,FailureReason,ProductionVariants]'",
         # SageMaker counts no healthy instances. One that is there says how busy it is, once a minute.
         metric=_metric(names, variants.CPU, "Maximum", variants.INSTANCES_NAMESPACE),
         comparison=Comparison.BELOW,

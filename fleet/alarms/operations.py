@@ -7,20 +7,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from fleet import naming, operations_metrics
+from fleet.alarm_page import EvidenceKind
 from fleet.alarms.clockworks import ENGINE, LEDGER, POOLS, WATCH, clockwork_alarms
-from fleet.alarms.clockworks import KEYS as CLOCKWORK_KEYS
 from fleet.alarms.functions import BUDGETS, PAGER, PRICES, ROLLOUT, measured, waiting
 from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, Silence
 
 # By then a destination has refused a first delivery and three more tries, which is no hiccup.
 DELAYED_SECONDS: Final = 600
-
-
-# A page of one of these has no nodes, jobs or dollars to tell of.
-KEYS: Final = CLOCKWORK_KEYS | {
-    *("PagerDelayed", "PagerUndelivered", "PriceRefreshProblems", "PriceRefreshUnhandled"),
-    *("BudgetForecast", "BudgetsUnhandled", "RolloutUnhandled", "RolloutNotDone"),
-}
 
 
 def platform_alarms(
@@ -52,19 +45,23 @@ def _rollouts(environment: str) -> tuple[AlarmSpec, ...]:
             environment,
             ROLLOUT,
             key="RolloutUnhandled",
+            title="Rollout unhandled",
             # Requests may go to a version that nobody looks at any more.
             severity=Severity.PAGE,
             summary="The execution that drives a rollout has failed: requests may be shared, and nothing judges them.",
             action="See what serves with `fleet rollout status`, then resume or abort it; both start a new execution.",
+            first_command=f"fleet rollout status {environment} FLEET",
         ),
         AlarmSpec(
             environment=environment,
             subject=naming.PLATFORM,
             key="RolloutNotDone",
+            title="Rollout not done",
             severity=Severity.TICKET,
             summary="A rollout has ended, and the new version does not serve as it should: rolled back, or held.",
             action="Read why with `fleet rollout status`; nothing is in a hurry unless it is held: "
             "then it has no side to go back to, and its nodes do not follow the load, until you resume or abort it.",
+            evidence=EvidenceKind.NONE,
             metric=measured(environment, operations_metrics.ROLLOUTS_NOT_DONE, "Maximum"),
             comparison=Comparison.AT_LEAST,
             threshold=1,
@@ -80,9 +77,11 @@ def _prices(environment: str) -> Sequence[AlarmSpec]:
         environment=environment,
         subject=naming.PLATFORM,
         key="PriceRefreshProblems",
+        title="Price refresh problems",
         severity=Severity.TICKET,
         summary="Prices could not be refreshed, or changed so much that they were kept apart.",
         action="Read in the function's log which; look a wild price up and accept it with fleet prices accept.",
+        evidence=EvidenceKind.NONE,
         metric=measured(environment, operations_metrics.PRICE_PROBLEMS, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
@@ -94,6 +93,7 @@ def _prices(environment: str) -> Sequence[AlarmSpec]:
         environment,
         PRICES,
         key="PriceRefreshUnhandled",
+        title="Price refresh unhandled",
         severity=Severity.TICKET,
         summary="No price at all could be refreshed, three times over.",
         action="Read the function's log; most often a permission is missing, or AWS's price lists do not answer.",
@@ -107,6 +107,7 @@ def _budgets(environment: str, forecast_percent: float | None) -> Sequence[Alarm
         environment,
         BUDGETS,
         key="BudgetsUnhandled",
+        title="Budgets unhandled",
         severity=Severity.TICKET,
         summary="Budgets could not be looked at, or a stop could not be carried out, three times over.",
         action="Read the function's log; it looks again every hour, so an old message may be settled by now.",
@@ -117,9 +118,11 @@ def _budgets(environment: str, forecast_percent: float | None) -> Sequence[Alarm
         environment=environment,
         subject=naming.PLATFORM,
         key="BudgetForecast",
+        title="Budget forecast",
         severity=Severity.TICKET,
         summary=f"At the present rate the month comes to more than {forecast_percent:g} % of a budget.",
         action="See whose with fleet budget status; end what nobody needs, or raise the budget in the file.",
+        evidence=EvidenceKind.NONE,
         metric=measured(environment, operations_metrics.BUDGET_FORECAST_PERCENT, "Maximum"),
         comparison=Comparison.ABOVE,
         threshold=forecast_percent,
@@ -130,15 +133,26 @@ def _budgets(environment: str, forecast_percent: float | None) -> Sequence[Alarm
     return forecast, unhandled
 
 
+def _firing(environment: str) -> str:
+    """What was not delivered, or waits, is most likely one of these."""
+    return (
+        f"aws cloudwatch describe-alarms --region {{region}} --alarm-name-prefix {environment}/ --state-value ALARM "
+        "--alarm-types MetricAlarm CompositeAlarm --query '[MetricAlarms,CompositeAlarms][].AlarmName'"
+    )
+
+
 def _delayed(environment: str) -> AlarmSpec:
     queue = (("QueueName", naming.waiting_queue(environment, PAGER)),)
     return AlarmSpec(
         environment=environment,
         subject=naming.PLATFORM,
         key="PagerDelayed",
+        title="Pager delayed",
         severity=Severity.PAGE,
         summary="A page or a ticket has waited ten minutes for a destination that does not take it.",
         action="See which alarms fire, for one may be waiting; then read in the pager's log who refuses, and mend it.",
+        first_command=_firing(environment),
+        evidence=EvidenceKind.NONE,
         metric=MetricRef("AWS/SQS", "ApproximateAgeOfOldestMessage", "Maximum", queue),
         comparison=Comparison.AT_LEAST,
         threshold=DELAYED_SECONDS,
@@ -153,9 +167,11 @@ def _undelivered(environment: str) -> AlarmSpec:
         environment,
         PAGER,
         key="PagerUndelivered",
+        title="Pager undelivered",
         # What lies there may have been a page, and the queue does not say.
         severity=Severity.PAGE,
         summary="Pages or tickets could not be delivered and lie in the pager's dead-letter queue.",
         action="See which alarms fire, for one may lie there; then read the queue, and repair what refused it.",
+        first_command=_firing(environment),
         past_the_pager=True,
     )

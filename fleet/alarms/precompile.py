@@ -7,11 +7,10 @@ Functions Developer Guide, "Monitoring Step Functions metrics using Amazon Cloud
 from typing import Final
 
 from fleet import naming
+from fleet.alarm_page import EvidenceKind
 from fleet.alarms.functions import PRECOMPILE, waiting
 from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
 
-# A page of one of these has no nodes, jobs or dollars to tell of.
-KEYS: Final = frozenset({"PrecompileFailed", "PrecompileUnhandled"})
 STATES: Final = "AWS/States"
 _REST_MINUTES: Final = 15
 
@@ -30,9 +29,11 @@ def _failed(environment: str, machine: str) -> AlarmSpec:
         environment=environment,
         subject=naming.PLATFORM,
         key="PrecompileFailed",
+        title="Precompile failed",
         severity=Severity.TICKET,
         summary="A precompilation failed or ran out of time: what waits for its artifact goes on waiting.",
         action="Read the cause with `fleet cache status`, correct it, and start it again with `fleet cache warm`.",
+        evidence=EvidenceKind.NONE,
         metric=MathRef(
             # What did not happen in a minute is not counted in it, and a missing operand would swallow the other.
             "IF(FILL(failed, 0) >= 1 OR FILL(late, 0) >= 1, 1, 0)",
@@ -51,6 +52,7 @@ def _unhandled(environment: str) -> AlarmSpec:
         environment,
         PRECOMPILE,
         key="PrecompileUnhandled",
+        title="Precompile unhandled",
         severity=Severity.TICKET,
         summary="Requests to precompile a model were not heard and lie in the pipeline's dead-letter queue.",
         action="Read the oldest message; start what it asks for with `fleet cache warm`, then empty the queue.",

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from fleet import metrics, naming, operations_metrics
+from fleet.alarm_page import EVIDENCE_MINUTES, AlarmPage, EvidenceKind
 
 DESCRIPTION_LIMIT: Final = 1024
 # How long a composite waits for its suppressor to fire, and how long it stays quiet after that one has rested.
@@ -106,11 +107,18 @@ class _Alarm:
     subject: str
     """A fleet, or ``naming.PLATFORM``."""
     key: str
+    title: str
+    """What is wrong, in two or three words and the field's spelling: ``EFA degraded``."""
     severity: Severity
     summary: str
     """One sentence: what is wrong, to somebody who has just been woken."""
     action: str
     """One sentence: what that person should do first."""
+    evidence: EvidenceKind = EvidenceKind.NODES
+    """What a page brings besides: which events, of the last ``evidence_minutes``."""
+    evidence_minutes: int = EVIDENCE_MINUTES
+    first_command: str | None = None
+    """What that person types first, where it is not a session on the worst node; the pager knows ``{region}``."""
     notifies: bool = True
     """False for a part of a composite alarm: it has a state, and tells nobody."""
     past_the_pager: bool = False
@@ -121,6 +129,24 @@ class _Alarm:
         """The alarm as it reads in a page."""
         return naming.alarm_name(self.environment, self.subject, self.key)
 
+    @property
+    def runbook(self) -> str:
+        """Its file among the runbooks."""
+        return f"{self.key}.md"
+
+    def page(self, runbooks_url: str) -> AlarmPage:
+        """What the pager says of it."""
+        return AlarmPage(
+            title=self.title,
+            summary=self.summary,
+            action=self.action,
+            description=self.description(runbooks_url),
+            runbook=self.runbook,
+            evidence=self.evidence,
+            evidence_minutes=self.evidence_minutes,
+            first_command=self.first_command,
+        )
+
     def description(self, runbooks_url: str) -> str:
         """What the page says: summary, action and runbook, within CloudWatch's 1024 characters.
 
@@ -129,7 +155,7 @@ class _Alarm:
         """
         parts = [self.summary, self.action]
         if self.notifies:
-            parts.append(f"Runbook: {runbooks_url}/{self.key}.md")
+            parts.append(f"Runbook: {runbooks_url}/{self.runbook}")
         text = " ".join(parts)
         if len(text) > DESCRIPTION_LIMIT:
             raise AlarmSpecError(f"{self.name}: the description has {len(text)} characters, limit {DESCRIPTION_LIMIT}")

@@ -3,10 +3,9 @@
 from typing import Final
 
 from fleet import naming, operations_metrics
+from fleet.alarm_page import EvidenceKind
 from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, Silence
 
-# A page of one of these has no nodes, jobs or dollars to tell of.
-KEYS: Final = frozenset({"MetricsBudget"})
 _HOURS: Final = 3
 # A small fleet may run this many short jobs in an hour; as many all month long cost some $40.
 JOBS_AT_LEAST: Final = 10
@@ -19,9 +18,11 @@ def metrics_budget(environment: str, *, jobs_planned: int) -> AlarmSpec:
         environment=environment,
         subject=naming.PLATFORM,
         key="MetricsBudget",
+        title="Metrics budget",
         severity=Severity.TICKET,
         summary=f"More than {limit} jobs an hour have metrics of their own, which is more than was planned for.",
         action="Find who starts so many job ids; let an array of short jobs share one, or plan for them.",
+        evidence=EvidenceKind.NONE,
         metric=MetricRef(
             operations_metrics.NAMESPACE,
             operations_metrics.JOBS_WITH_METRICS.name,

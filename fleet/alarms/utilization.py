@@ -1,6 +1,7 @@
 """Is the work worth its dollars: idle jobs, low utilization, hangs, stragglers."""
 
-from fleet import metrics
+from fleet import metrics, naming
+from fleet.alarm_page import EvidenceKind
 from fleet.alarms.changes import change_in_progress
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import (
@@ -34,9 +35,11 @@ def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="IdleAllocated",
+        title="Idle allocated",
         severity=_severity(settings),
         summary="A job holds NeuronCores and hardly uses them.",
         action="Ask the job's owner whether it still runs; if nobody answers, stop it so that the cores are free.",
+        evidence=EvidenceKind.IDLE_JOBS,
         metric=settings.metric(metrics.LOWEST_JOB_CORE_UTILIZATION, "Minimum"),
         comparison=Comparison.BELOW,
         threshold=IDLE_PERCENT,
@@ -57,6 +60,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         environment=settings.environment,
         subject=settings.fleet,
         key="UtilizationBelowThreshold",
+        title="Utilization below threshold",
         severity=Severity.PAGE,
         summary=f"A job on some node stays below {threshold:g} % utilization.",
         action="Read LowUtilization, which also looks at the dollars.",
@@ -73,6 +77,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         environment=settings.environment,
         subject=settings.fleet,
         key="WasteAboveThreshold",
+        title="Waste above threshold",
         severity=Severity.PAGE,
         summary=f"A node wastes more than {thresholds.wasted_usd_per_node_hour:g} dollars an hour.",
         action="Read LowUtilization, which also looks at the utilization.",
@@ -94,6 +99,7 @@ def low_utilization(
         environment=settings.environment,
         subject=settings.fleet,
         key="LowUtilization",
+        title="Low utilization",
         severity=_severity(settings),
         summary="A running job uses too little of the accelerators that it pays for.",
         action="On the worst nodes look for a starved input pipeline first, then recompilation, then a slow peer.",
@@ -110,9 +116,14 @@ def non_finite_loss(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="NonFiniteLoss",
+        title="Non-finite loss",
         severity=Severity.PAGE,
         summary="A job's loss is NaN or infinite: it pays for steps that train nothing.",
         action="Tell the job's owner; stop it, and start it from the last checkpoint with a finite loss.",
+        # Its owner is who can say whether it still runs, and what it said last.
+        first_command=f"aws logs tail {naming.job_log_group(settings.environment)} --region {{region}} --since 1h "
+        "--filter-pattern '?NaN ?nan ?inf ?checkpoint'",
+        evidence=EvidenceKind.LOST_JOBS,
         metric=settings.metric(metrics.NON_FINITE_LOSS, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
@@ -129,6 +140,7 @@ def job_hang(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="JobHang",
+        title="Job hang",
         severity=Severity.PAGE,
         summary=f"A job should be running, and on some node it has completed no execution for {HANG_MINUTES} minutes.",
         action="Take stack traces of the workers, find the rank that the others wait for, and restart the job.",
@@ -155,6 +167,7 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
         environment=settings.environment,
         subject=settings.fleet,
         key="Straggler",
+        title="Straggler",
         severity=Severity.TICKET,
         summary=f"A job's slowest core is more than {STRAGGLER_POINTS:g} points of utilization behind its median core.",
         action="Find the node in the worst-nodes table and compare its clocks, EFA counters and ECC with its peers.",

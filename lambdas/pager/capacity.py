@@ -6,18 +6,17 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Final
 
+from fleet.alarm_page import EvidenceKind
 from fleet.prices.wording import amount, rate
 from lambdas.pager.model import CapacityEvent, SeenReservation
 
 WORDS_SHOWN: Final = 600
 RESERVATIONS_SHOWN: Final = 5
 # These alarms began when the fleet first lacked, or wasted, what it still does; what was said before is not about them.
-_BREACHES: Final[Mapping[str, Callable[[CapacityEvent], bool]]] = {
-    "CapacityMissing": lambda event: bool(event.missing),
-    "ReservationUnused": lambda event: bool(event.unused),
+_BREACHES: Final[Mapping[EvidenceKind, Callable[[CapacityEvent], bool]]] = {
+    EvidenceKind.MISSING_CAPACITY: lambda event: bool(event.missing),
+    EvidenceKind.UNUSED_CAPACITY: lambda event: bool(event.unused),
 }
-SPOT_INTERRUPTION: Final = "SpotInterruption"
-PRICE_STALE: Final = "PriceStale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +34,8 @@ class Capacity:
     usd_since: float | None = None
 
 
-def collect(events: Iterable[CapacityEvent], alarm_key: str) -> Capacity | None:
-    """What ``events`` say about the alarm, newest first as they were asked for; None when there are none."""
+def collect(events: Iterable[CapacityEvent], kind: EvidenceKind) -> Capacity | None:
+    """What ``events`` say about an alarm, newest first as they were asked for; None when there are none."""
     every = list(events)
     last_looks: dict[datetime, CapacityEvent] = {}
     for event in every:
@@ -45,13 +44,13 @@ def collect(events: Iterable[CapacityEvent], alarm_key: str) -> Capacity | None:
     newest_first = sorted(last_looks.values(), key=lambda e: e.minute, reverse=True)
     if not newest_first:
         return None
-    if alarm_key == SPOT_INTERRUPTION:
+    if kind is EvidenceKind.SPOT_INTERRUPTION:
         # Of all looks: the one that the warning caused may be the only one that names the instances.
         telling = _telling([event for event in every if event.interrupted] or newest_first)
         return Capacity(newest_first[0], telling.reason, telling.action)
-    if alarm_key == PRICE_STALE:
+    if kind is EvidenceKind.PRICE:
         return Capacity(newest_first[0], _price_words(newest_first[0]))
-    breaches = _BREACHES.get(alarm_key)
+    breaches = _BREACHES.get(kind)
     if breaches is None:
         return Capacity(newest_first[0])
     lasting = list(takewhile(breaches, newest_first))

@@ -9,11 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol, TypeVar
 
 from fleet import naming
-from fleet.alarms.capacity import KEYS as CAPACITY_KEYS
-from fleet.alarms.changes import KEYS as CHANGE_KEYS
-from fleet.alarms.operations import KEYS as OPERATIONS_KEYS
-from fleet.alarms.precompile import KEYS as PRECOMPILE_KEYS
-from fleet.alarms.spending import KEYS as SPENDING_KEYS
+from fleet.alarm_page import AlarmPage, EvidenceKind
 from fleet.paging import SMALL_FLEET
 from lambdas.pager import capacity, evidence, idle, node_states, worthless
 from lambdas.pager.capacity import Capacity
@@ -30,11 +26,8 @@ BUDGET: Final = 5.0
 # Asked beside the logs, so that it costs no time.
 CHANGES_BUDGET: Final = 1.5
 
-WINDOW: Final = timedelta(minutes=20)
-# These are raised when something has lasted for a quarter or half an hour, and its beginning is to be seen.
-LONG_WINDOW: Final = timedelta(minutes=45)
-PLATFORM_KEYS: Final = OPERATIONS_KEYS | PRECOMPILE_KEYS | CHANGE_KEYS | SPENDING_KEYS | {naming.PAGE_TEST}
-LONG_KEYS: Final = CAPACITY_KEYS | {"FleetSilent", "AgentSilent"}
+# Their dollars are those of some jobs, and the mean is of all nodes.
+_OF_JOBS: Final = frozenset({EvidenceKind.IDLE_JOBS, EvidenceKind.LOST_JOBS})
 # SMALL_FLEET nodes for 20 minutes. What a larger fleet does is summed up by the query itself.
 NODE_EVENTS: Final = 20 * SMALL_FLEET
 # One a minute, and one more for each event that makes the watch look.
@@ -101,27 +94,29 @@ class Logs:
     large_fleets: frozenset[str] = frozenset()
 
 
-def enrich(change: AlarmChange, logs: Logs) -> Enrichment:
+def enrich(alarm: AlarmPage, change: AlarmChange, logs: Logs) -> Enrichment:
     """Look the alarm up; for one that is over only the query is named."""
     if change.state is not State.ALARM:
-        return _looked_up(change, logs)
+        return _looked_up(alarm, change, logs)
     changed = logs.meanwhile(CHANGES_BUDGET, lambda: logs.changes.before(change.changed_at))
-    return replace(_looked_up(change, logs), changes=changed())
+    return replace(_looked_up(alarm, change, logs), changes=changed())
 
 
-def _looked_up(change: AlarmChange, logs: Logs) -> Enrichment:
+def _looked_up(alarm: AlarmPage, change: AlarmChange, logs: Logs) -> Enrichment:
     split = naming.split_alarm_name(change.name)
     if split is None or '"' in split[1] or "\\" in split[1]:
         problem = f"alarm {change.name} names no fleet" if change.state is State.ALARM else None
         return Enrichment(problem=problem)
-    _, fleet, key = split
-    if key in PLATFORM_KEYS:
+    fleet = split[1]
+    if alarm.evidence is EvidenceKind.NONE:
         return Enrichment()
-    if key in CAPACITY_KEYS:
+    if alarm.evidence.is_about_capacity:
         start = Enrichment(_query(fleet, ' and kind = "capacity"', CAPACITY_EVENTS), about_capacity=True)
-        return _looked(start, change, logs.within, lambda: replace(start, capacity=_capacity(start, key, change, logs)))
+        return _looked(
+            start, change, logs.within, lambda: replace(start, capacity=_capacity(start, alarm, change, logs))
+        )
     start = Enrichment(node_states.query(fleet) if fleet in logs.large_fleets else _query(fleet, "", NODE_EVENTS))
-    return _looked(start, change, logs.within, lambda: replace(start, evidence=_evidence(start, key, change, logs)))
+    return _looked(start, change, logs.within, lambda: replace(start, evidence=_evidence(start, alarm, change, logs)))
 
 
 def _looked(start: Enrichment, change: AlarmChange, within: Within, look: Callable[[], Enrichment]) -> Enrichment:
@@ -139,24 +134,26 @@ def _query(fleet: str, condition: str, limit: int) -> str:
     return f'fields @timestamp, @message | filter fleet = "{fleet}"{condition} | sort @timestamp desc | limit {limit}'
 
 
-def _evidence(of: Enrichment, key: str, change: AlarmChange, logs: Logs) -> Evidence:
-    span = LONG_WINDOW if key in LONG_KEYS else WINDOW
-    window = (change.changed_at - span, change.changed_at)
+def _window(alarm: AlarmPage, change: AlarmChange) -> tuple[datetime, datetime]:
+    return change.changed_at - timedelta(minutes=alarm.evidence_minutes), change.changed_at
+
+
+def _evidence(of: Enrichment, alarm: AlarmPage, change: AlarmChange, logs: Logs) -> Evidence:
+    window, kind = _window(alarm, change), alarm.evidence
     fleet = change.name.split("/")[1]
     is_large = fleet in logs.large_fleets
     events = (logs.states if is_large else logs.nodes).read(of.query or "", *window)
-    if key == worthless.KEY:
+    if kind is EvidenceKind.LOST_JOBS:
         events = worthless.of_lost_jobs(events, _reports(fleet, logs, *window) if is_large else ())
-    if key == idle.KEY:
+    if kind is EvidenceKind.IDLE_JOBS:
         events = idle.of_idle_jobs(events)
-    # These two are about some nodes' dollars, and the mean is of all.
-    mean_waste = logs.waste.per_node(fleet, *window) if is_large and key not in {worthless.KEY, idle.KEY} else {}
-    found = evidence.collect(events, key, change.changed_at, mean_waste)
-    if is_large and key == idle.KEY:
+    mean_waste = logs.waste.per_node(fleet, *window) if is_large and kind not in _OF_JOBS else {}
+    found = evidence.collect(events, kind, change.changed_at, mean_waste)
+    if is_large and kind is EvidenceKind.IDLE_JOBS:
         # The rows of a large fleet hold what is wasted now, and not since when.
         found = replace(found, began=None, usd_since=None)
     if not found.nodes:
-        raise EnrichmentError(f"no node wrote an event in the last {_minutes(span)} minutes")
+        raise EnrichmentError(f"no node wrote an event in the last {alarm.evidence_minutes} minutes")
     return found
 
 
@@ -168,15 +165,11 @@ def _reports(fleet: str, logs: Logs, start: datetime, end: datetime) -> list[Nod
         return []
 
 
-def _capacity(of: Enrichment, key: str, change: AlarmChange, logs: Logs) -> Capacity:
-    events = logs.capacity.read(of.query or "", change.changed_at - LONG_WINDOW, change.changed_at)
-    found = capacity.collect(events, key)
+def _capacity(of: Enrichment, alarm: AlarmPage, change: AlarmChange, logs: Logs) -> Capacity:
+    events = logs.capacity.read(of.query or "", *_window(alarm, change))
+    found = capacity.collect(events, alarm.evidence)
     if found is None:
         raise EnrichmentError(
-            f"the capacity watch wrote nothing of the fleet in the last {_minutes(LONG_WINDOW)} minutes"
+            f"the capacity watch wrote nothing of the fleet in the last {alarm.evidence_minutes} minutes"
         )
     return found
-
-
-def _minutes(span: timedelta) -> int:
-    return int(span.total_seconds()) // 60

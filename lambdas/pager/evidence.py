@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from itertools import groupby, takewhile
 from typing import Final
 
+from fleet.alarm_page import EvidenceKind
+from fleet.node_state import NodeState
 from lambdas.pager.model import NodeEvent, Price, SeenError
 
 MINUTE: Final = timedelta(minutes=1)
@@ -15,13 +17,11 @@ SILENT_AFTER: Final = 4 * MINUTE
 # few percent that a healthy fleet is below its target would move it to the start of the window.
 BREACH_SHARE: Final = 0.5
 NO_EVENT: Final = "NO EVENT"
-BLIND: Final = "BLIND"
-FAULT: Final = "FAULT"
-SILENT: Final = frozenset({BLIND, NO_EVENT})
+SILENT: Final = frozenset({NodeState.BLIND.value, NO_EVENT})
 # Alarms about a node's state began when the first of the nodes entered it, whatever was wasted before.
 CAUSES: Final = {
-    **dict.fromkeys(("FleetBlind", "FleetSilent", "NodeBlind", "AgentSilent"), SILENT),
-    "HardwareFault": frozenset({FAULT}),
+    EvidenceKind.SILENT_NODES: SILENT,
+    EvidenceKind.FAULTY_NODES: frozenset({NodeState.FAULT.value}),
 }
 
 
@@ -93,9 +93,9 @@ class Evidence:
 
 
 def collect(
-    events: Iterable[NodeEvent], alarm_key: str, at: datetime, mean_waste: Mapping[datetime, float] | None = None
+    events: Iterable[NodeEvent], kind: EvidenceKind, at: datetime, mean_waste: Mapping[datetime, float] | None = None
 ) -> Evidence:
-    """The evidence for ``alarm_key`` that changed state ``at``; twins and later events are left out.
+    """The evidence for an alarm that changed state ``at``; twins and later events are left out.
 
     Where the events are only the first and the last of each of a node's states, ``mean_waste`` (USD an hour of the mean
     node, by minute) says what the minutes between them cost.
@@ -105,7 +105,7 @@ def collect(
     ordered = sorted(unique.values(), key=lambda event: (event.node, event.minute, event.seq))
     histories = [tuple(history) for _, history in groupby(ordered, key=lambda event: event.node)]
     nodes = [(_node(history, at), history) for history in histories]
-    causes = CAUSES.get(alarm_key, frozenset())
+    causes = CAUSES.get(kind, frozenset())
     # Only the nodes in that state are the matter; should none be in it any more, all of them are shown.
     nodes = [(node, history) for node, history in nodes if node.state in causes] or nodes
     entered = min((node.spells[-1].start for node, _ in nodes if node.state in causes), default=None)
@@ -119,7 +119,7 @@ def collect(
 
 def loss(event: NodeEvent) -> float | None:
     """USD an hour that the node loses in a minute: all of its price while faulty or blind, else its measured waste."""
-    if event.state in {FAULT, BLIND}:
+    if event.state in {NodeState.FAULT, NodeState.BLIND}:
         return _price(event)
     return event.wasted_usd_per_hour
 
@@ -200,7 +200,7 @@ def _total(histories: Sequence[Sequence[NodeEvent]], minute: datetime, at: datet
 
 def _badness(node: Node) -> tuple[bool, bool, bool, float, float, str]:
     return (
-        node.state != FAULT,
+        node.state != NodeState.FAULT,
         not node.errors,
         not node.is_silent,
         -(node.usd_per_hour or 0.0),

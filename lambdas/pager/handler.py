@@ -38,9 +38,9 @@ from lambdas.pager.incident_table import IncidentTable
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Notice, Severity, SnsEvent, SnsMessage
 from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World
+from lambdas.pager.settings import FUNCTION
 from lambdas.shared.observability import emit, logger
 
-FUNCTION = "pager"
 _MESSAGE: TypeAdapter[AlarmChange | Notice] = TypeAdapter(AlarmChange | Notice)
 
 

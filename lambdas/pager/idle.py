@@ -1,13 +1,10 @@
 """Jobs that hold cores and hardly use them: their nodes and their own dollars, and nobody else's. Pure."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from fleet.job_progress import IDLE_PERCENT
 from fleet.node_state import NodeState
 from lambdas.pager.model import JobPart, NodeEvent
-
-KEY: Final = "IdleAllocated"
 
 
 def of_idle_jobs(events: Sequence[NodeEvent]) -> list[NodeEvent]:

@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import quote
 
 from fleet import naming
+from fleet.alarm_page import AlarmPage
 from lambdas.pager.model import AlarmChange
 from lambdas.pager.settings import Settings
 
@@ -24,12 +25,14 @@ class Links:
     log_query: str | None
 
 
-def links(settings: Settings, change: AlarmChange, query: str | None, *, about_capacity: bool = False) -> Links:
+def links(
+    settings: Settings, alarm: AlarmPage, change: AlarmChange, query: str | None, *, about_capacity: bool = False
+) -> Links:
     """The links of a page, over the hour before the transition and the minutes after it."""
     log_group = settings.capacity_log_group if about_capacity else settings.node_log_group
     start, end = change.changed_at - BEFORE, change.changed_at + AFTER
     split = naming.split_alarm_name(change.name)
-    _, subject, key = split or (None, None, "README")
+    subject = split[1] if split else None
     if about_capacity:
         audience = CAPACITY_DASHBOARD
     elif subject in settings.endpoint_dashboards:
@@ -39,7 +42,7 @@ def links(settings: Settings, change: AlarmChange, query: str | None, *, about_c
     console = f"https://{change.region}.console.aws.amazon.com/cloudwatch/home?region={change.region}"
     dashboard = naming.dashboard_name(settings.environment, audience)
     return Links(
-        runbook=f"{settings.runbooks_url.rstrip('/')}/{key}.md",
+        runbook=f"{settings.runbooks_url.rstrip('/')}/{alarm.runbook}",
         dashboard=f"{console}#dashboards:name={dashboard};start={_iso(start)};end={_iso(end)}",
         log_query=None if query is None else f"{console}#{_insights(log_group, query, start, end)}",
     )

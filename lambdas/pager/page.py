@@ -7,13 +7,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from fleet import naming
+from fleet.alarm_page import AlarmPage
 from fleet.hardware_errors import Action
+from fleet.node_state import NodeState
 from fleet.prices.wording import UNKNOWN, amount, rate
 from lambdas.pager import capacity as capacity_wording
 from lambdas.pager import changes
 from lambdas.pager.capacity import Capacity
 from lambdas.pager.changes import Spell
-from lambdas.pager.evidence import FAULT, Evidence, Node
+from lambdas.pager.evidence import Evidence, Node
 from lambdas.pager.first_command import first_command as command_of
 from lambdas.pager.incident import Incident
 from lambdas.pager.links import Links
@@ -26,8 +28,6 @@ ERRORS_SHOWN: Final = 4
 REASON_SHOWN: Final = 200
 STRONGER_LATER: Final = tuple(action.value for action in Action)
 _ARN: Final = re.compile(r"arn:[^:\s]+:cloudwatch:[^:\s]*:[^:\s]*:alarm:")
-_LINKS: Final = re.compile(r"(?:runbook:?\s*)?(?:https?://\S+|\S+/\S+\.md\b)\.?", re.IGNORECASE)
-_WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Page:
     """
 
     environment: str
+    alarm: AlarmPage
     change: AlarmChange
     severity: Severity
     incident: Incident
@@ -81,16 +82,15 @@ class Page:
         return arn if self.known_since is None else f"{arn}#{milliseconds(self.known_since)}"
 
     @property
+    def what(self) -> str:
+        """What is wrong, in a few words: ``Low utilization``."""
+        return self.alarm.title
+
+    @property
     def subject(self) -> str:
         """``prod/trn1-pretrain``, or the environment and the alarm's own name."""
         split = naming.split_alarm_name(self.change.name)
         return f"{split[0]}/{split[1]}" if split else self.environment
-
-    @property
-    def what(self) -> str:
-        """What is wrong, in words: ``Low utilization``."""
-        split = naming.split_alarm_name(self.change.name)
-        return _WORDS.sub(" ", split[2]).capitalize() if split else self.change.name
 
 
 def title(page: Page) -> str:
@@ -108,26 +108,18 @@ def _title(page: Page) -> str:
 
 
 def summary(page: Page) -> str:
-    """The alarm's first sentence: what is wrong."""
-    return _sentences(page)[0]
+    """What is wrong."""
+    return page.alarm.summary
 
 
 def action(page: Page) -> str:
-    """What a person should do first: what the capacity watch says, else the rest of the alarm's description."""
-    if page.capacity and page.capacity.action:
-        return page.capacity.action
-    return _sentences(page)[1] or "Open the runbook."
+    """What a person should do first: what the capacity watch says, else the alarm."""
+    return page.capacity.action if page.capacity and page.capacity.action else page.alarm.action
 
 
 def first_command(page: Page) -> str | None:
     """What to type first."""
-    return command_of(page.change, page.evidence)
-
-
-def _sentences(page: Page) -> tuple[str, str]:
-    text = " ".join(_LINKS.sub("", page.change.description).split())
-    first, _, rest = text.partition(". ")
-    return (first.removesuffix(".") + "." if first else f"{page.what}."), rest
+    return command_of(page.alarm, page.change, page.evidence)
 
 
 def money(page: Page) -> str | None:
@@ -192,7 +184,7 @@ def _node_line(page: Page, node: Node) -> str:
         facts.append(f"${amount(node.usd_per_hour)}/h{_own_price(page, node)}")
     facts += _errors(node)
     text = f"{node.last.node}: {', '.join([*facts, _timeline(node)])}"
-    is_unsaid = node.is_silent or (node.state == FAULT and not node.errors)
+    is_unsaid = node.is_silent or (node.state == NodeState.FAULT and not node.errors)
     return f"{text} ({node.last.state_reason[:REASON_SHOWN]})" if is_unsaid and node.last.state_reason else text
 
 

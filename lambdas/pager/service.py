@@ -84,7 +84,7 @@ def handle(change: AlarmChange, severity: Severity, settings: Settings, world: W
     incident = _incident(change, world.incidents)
     if change.state is State.OK:
         return _over(change, severity, incident, settings, world)
-    page = _page(change, severity, incident, enrich(change, world.logs), settings)
+    page = _page(change, severity, incident, enrich(settings.alarm(change), change, world.logs), settings)
     names = settings.directory.chosen(severity, page.owners)
     outcome = _delivered(page, [(name, *_telling(page, name, settings, world)) for name in names], world)
     # Only now: an OK that was handled meanwhile did not see that this page was told.
@@ -196,12 +196,14 @@ def _page(
     settings: Settings,
     known_since: datetime | None = None,
 ) -> Page:
+    alarm = settings.alarm(change)
     return Page(
         environment=settings.environment,
+        alarm=alarm,
         change=change,
         severity=severity,
         incident=incident,
-        links=links(settings, change, found.query, about_capacity=found.about_capacity),
+        links=links(settings, alarm, change, found.query, about_capacity=found.about_capacity),
         known_since=known_since or (incident.opened_at if incident.is_certain else None),
         evidence=found.evidence,
         capacity=found.capacity,

@@ -1,20 +1,29 @@
-"""The pager's environment variables: the only place that reads them."""
+"""The pager's environment variables, and what was deployed of alarms: the only place that reads them."""
 
+import json
 import os
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, Json
 
+from fleet.alarm_page import FILE, AlarmPage, unknown
 from fleet.paging import Directory, directory_of
+from lambdas.pager.model import AlarmChange
+from lambdas.shared.observability import logger
+
+FUNCTION: Final = "pager"
+ALARMS: Final = Path(__file__).resolve().parents[2] / FILE
 
 
 class Settings(BaseModel):
     """Names only; the secrets' values stay in Secrets Manager.
 
     ``paging`` is the directory of destinations as ``fleet.paging.content`` writes it. ``large_fleets`` have more nodes
-    than a log query returns events for, those of ``endpoint_dashboards`` a dashboard of their own.
+    than a log query returns events for, those of ``endpoint_dashboards`` a dashboard of their own. ``alarms`` are the
+    definitions by the alarm's name.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -28,13 +37,26 @@ class Settings(BaseModel):
     runbooks_url: str = Field(alias="RUNBOOKS_URL")
     idempotency_table: str = Field(alias="IDEMPOTENCY_TABLE")
     waiting_queue: str = Field(alias="WAITING_QUEUE")
+    alarms: Mapping[str, AlarmPage] = Field(default_factory=dict)
 
     @cached_property
     def directory(self) -> Directory:
         """Who hears of what."""
         return directory_of(self.paging)
 
+    def alarm(self, change: AlarmChange) -> AlarmPage:
+        """What to say of the alarm that changed: its definition, or what it says itself."""
+        return (self.alarms.get(change.name) or unknown(change.name)).of(change.description)
 
-def load(environ: Mapping[str, str] = os.environ) -> Settings:
-    """The settings of this deployment; a missing variable is named in the error."""
-    return Settings.model_validate(dict(environ))
+
+def load(environ: Mapping[str, str] = os.environ, alarms: Path = ALARMS) -> Settings:
+    """The settings of this deployment; a missing variable is named in the error.
+
+    Without the file of definitions every alarm is told of in its own words, for a page must go out.
+    """
+    try:
+        written = json.loads(alarms.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        logger(FUNCTION).error("definitions of alarms cannot be read", file=alarms.name, reason=type(error).__name__)
+        written = {}
+    return Settings.model_validate({**environ, "alarms": written})

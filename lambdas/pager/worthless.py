@@ -6,9 +6,6 @@ from typing import Final
 
 from lambdas.pager.model import NodeEvent
 
-KEY: Final = "NonFiniteLoss"
-
-
 # Of a node that more jobs share, only what the first of them say is asked for.
 _JOBS_ASKED: Final = 4
 _REPORTS: Final = 500

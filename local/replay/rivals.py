@@ -60,6 +60,7 @@ def _rule(
         environment=settings.environment,
         subject=settings.fleet,
         key=key,
+        title=key,
         severity=Severity.PAGE,
         summary=key,
         action="",

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from aws_cdk import Duration, RemovalPolicy, Size, Stack
@@ -28,7 +29,7 @@ class PythonFunction(Construct):
     ``handler`` is the dotted path from the repository's root, as in ``lambdas.pager.handler.lambda_handler``. What an
     invocation could not do, retries included, ends up in ``dead_letters``. A log group whose events are read by others
     has a ``log_group_name``. What computes instead of waiting has more ``memory_mb``, of which its share of a CPU goes
-    (1,769 MB are one), ``disk_mb`` and ``layers``.
+    (1,769 MB are one), ``disk_mb`` and ``layers``. ``files`` are texts beside the code, by their paths from the root.
     """
 
     def __init__(  # noqa: PLR0913 - keyword-only beyond the second, each one fact of a function
@@ -44,6 +45,7 @@ class PythonFunction(Construct):
         memory_mb: int = 256,
         disk_mb: int | None = None,
         layers: Sequence[lambda_.ILayerVersion] = (),
+        files: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Create the function with its log group and its role."""
         super().__init__(scope, construct_id)
@@ -59,7 +61,7 @@ class PythonFunction(Construct):
         self.log_group.grant_write(self.role)
         layer = f"arn:{Stack.of(self).partition}:lambda:{Stack.of(self).region}:{POWERTOOLS_LAYER}"
         with tempfile.TemporaryDirectory() as folder:
-            code = _asset(handler, Path(folder))
+            code = _asset(handler, files, Path(folder))
             self.function = lambda_.Function(
                 self,
                 "Function",
@@ -79,16 +81,20 @@ class PythonFunction(Construct):
             )
 
 
-def _asset(handler: str, folder: Path) -> lambda_.AssetCode:
+def _asset(handler: str, files: Mapping[str, str], folder: Path) -> lambda_.AssetCode:
     """The handler's module and what it imports, so that an edit of anything else deploys nothing. No build step."""
-    content = function_code(handler)
+    content = zipped({**_imported(handler), **{name: text.encode() for name, text in files.items()}})
     path = folder / "function.zip"
     path.write_bytes(content)
     return lambda_.Code.from_asset(str(path), asset_hash=hashlib.sha256(content).hexdigest())
 
 
-@cache
 def function_code(handler: str, root: Path = ROOT) -> bytes:
-    """The zip of a function, by the dotted path of its handler."""
+    """The zip of a function without files of its own, by the dotted path of its handler."""
+    return zipped(_imported(handler, root))
+
+
+@cache
+def _imported(handler: str, root: Path = ROOT) -> Mapping[str, bytes]:
     module = handler.rpartition(".")[0]
-    return zipped({path.as_posix(): (root / path).read_bytes() for path in imported_files([module], root)})
+    return {path.as_posix(): (root / path).read_bytes() for path in imported_files([module], root)}

@@ -19,6 +19,7 @@ from local.emulator.logs.events import Event
 from local.emulator.logs.insights import run
 from local.emulator.logs.insights_syntax import parse
 from tests.support.alarm_minutes import states
+from tests.support.alarm_pages import RUNBOOKS_URL
 from tests.support.pager import Pager, alarm_change
 from tests.support.watched_capacity import (
     LONG_AGO,
@@ -93,11 +94,12 @@ def test_the_ticket_says_why_there_is_no_capacity(where: Place, seen: Seen, word
     alarm = missing_alarm(where)
 
     assert states(alarm, [event] * 3, before=State.OK)[-1] is State.ALARM
-    pager = Pager().seen(event)
+    page = alarm.page(RUNBOOKS_URL)
+    pager = Pager(alarms={alarm.name: page}).seen(event)
     pager.handle(
         alarm_change(
             AlarmName=alarm.name,
-            AlarmDescription=alarm.description("https://runbooks.test"),
+            AlarmDescription=page.description,
             StateChangeTime="2026-11-21T10:06:10.000+0000",
         ),
         Severity.TICKET,
@@ -130,9 +132,8 @@ def test_the_queries_of_pager_and_dashboard_find_the_event(where: Place, seen: S
         if each["properties"].get("title") == "Why nodes are missing"
     )
 
-    asked = enrichment.enrich(
-        alarm_change(AlarmName=f"prod/{where.fleet}/CapacityMissing", NewStateValue="OK"), Pager().world().logs
-    )
+    change = alarm_change(AlarmName=f"prod/{where.fleet}/CapacityMissing", NewStateValue="OK")
+    asked = enrichment.enrich(missing_alarm(where).page(RUNBOOKS_URL), change, Pager().world().logs)
     (found,) = run(parse(asked.query or ""), stored).rows
     (shown,) = run(parse(widget["properties"]["query"].partition("|")[2]), stored).rows
 

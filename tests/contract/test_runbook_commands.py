@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from typer.core import TyperArgument, TyperGroup
 
-from lambdas.pager.first_command import _OWN
 from tests.golden.page_cases import waking_alarms
 from tests.support.command_tree import whole_fleet
 
@@ -104,8 +103,7 @@ def test_every_target_of_make_in_the_documentation_exists(page: Path) -> None:
 
 
 def test_every_first_command_of_a_page_exists() -> None:
-    names = {"environment": "prod", "fleet": "chat", "region": "us-east-2", "cluster": "c", "job_log_group": "g"}
-    typed = [text.format(**names) for text in _OWN.values()]
+    typed = [spec.first_command for spec in waking_alarms().values() if spec.first_command]
     own = [each for each in typed if each.startswith("fleet ")]
 
     assert own

@@ -5,25 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from fleet.alarms import (
-    AlarmSettings,
-    Severity,
-    Spec,
-    change_in_progress,
-    endpoint_alarms,
-    fleet_alarms,
-    platform_alarms,
-)
-from fleet.fleet_spec import MarketKind
-from fleet.load_balancer import EndpointNames
+from fleet.alarms import Severity, Spec
+from tests.support.alarm_pages import every_alarm
 from tests.support.pager import AT, ENVIRON, Pager, history
 
-TRAINING: Final = AlarmSettings(
-    environment="prod", fleet="trn1-pretrain", purpose="training", market=MarketKind.ON_DEMAND, nodes=16, has_efa=True
-)
-SERVING: Final = AlarmSettings(
-    environment="prod", fleet="inf2-chat", purpose="inference", market=MarketKind.ON_DEMAND, nodes=4
-)
 NODES: Final = ("i-0a1b2c3d4e5f60718", "i-0f9e8d7c6b5a40312", "i-03c4d5e6f708192a4")
 GOOD: Final = {"wasted_usd_per_hour": 1.0, "tensor_engine_utilization": 41.0, "neuron_core_utilization": 97.0}
 CHAT: Final = {
@@ -187,14 +172,7 @@ INCIDENTS: Final = (
 
 def waking_alarms() -> dict[str, Spec]:
     """Every alarm that pages, by its key."""
-    specs = (
-        *fleet_alarms(SERVING),
-        *endpoint_alarms(SERVING, EndpointNames("app/chat/1", "targetgroup/chat/1")),
-        *fleet_alarms(TRAINING),
-        *platform_alarms("prod", has_block_engine=True, has_pools=True, forecast_percent=105),
-        change_in_progress("prod"),
-    )
-    return {spec.key: spec for spec in specs if spec.notifies and spec.severity is Severity.PAGE}
+    return {spec.key: spec for spec in every_alarm() if spec.notifies and spec.severity is Severity.PAGE}
 
 
 def destinations() -> dict[str, str]:

@@ -2,13 +2,17 @@
 
 import json
 import re
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fleet.alarm_page import FILE
 from fleet.paging import directory_of
 from stacks.imported_code import ROOT
 from stacks.operations import MOST_TRIES, PAGER_HANDLER
+from tests.support.templates import platform
 from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
 
 STACK = "operations"
@@ -167,6 +171,22 @@ def test_people_behind_mail_are_asked_to_confirm_and_the_topic_is_encrypted() ->
     assert topic["TopicName"] == "neuron-fleet-prod-mail-leads"
     assert "alias/aws/sns" in flatten(topic["KmsMasterKeyId"])
     assert [each["Endpoint"] for each in mails] == ["ml-infra-leads@example.com"]
+
+
+def test_the_pager_has_the_definition_of_every_alarm_that_tells_somebody(environment: Watched) -> None:
+    deployed = {
+        alarm["AlarmName"]: alarm["AlarmDescription"]
+        for kind in ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm")
+        for alarm in environment.resources("observability", kind)
+        if "AlarmActions" in alarm
+    }
+    folder = Path(platform(environment.environment.name).asset_outdir)
+    with zipfile.ZipFile(folder / f"asset.{pager(environment)['Code']['S3Key']}") as asset:
+        written = json.loads(asset.read(FILE))
+
+    (test,) = written.keys() - deployed.keys()
+    assert test.endswith("/platform/PageTest")
+    assert {name: page["description"] for name, page in written.items() if name != test} == deployed
 
 
 def test_the_pagers_handler_exists() -> None:

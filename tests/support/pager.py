@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
 
+from fleet.alarm_page import AlarmPage
 from lambdas.pager import node_states, service, settings
 from lambdas.pager.adapters import EventQuery, Secrets, WasteMetric, events_of
 from lambdas.pager.changes import ChangeMetrics
@@ -19,6 +20,7 @@ from lambdas.pager.incident_table import IncidentTable
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Severity
 from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World
+from tests.support.alarm_pages import RUNBOOKS_URL, alarm_pages
 from tests.support.aws_fakes import FakeLogs, FakeMetrics, FakeQueue, FakeSecrets, FakeTable, FakeTicker
 
 ALARMS = Path(__file__).parent.parent / "unit/lambdas/pager/alarms"
@@ -34,13 +36,18 @@ ENVIRON = {
         {"destinations": {"pagerduty": ["pagerduty", "prod/pagerduty"], "slack": ["slack", "prod/slack"]}, "routes": []}
     ),
     "WAITING_QUEUE": "https://sqs.test/waiting",
-    "RUNBOOKS_URL": "https://runbooks.test/docs/runbooks",
+    "RUNBOOKS_URL": RUNBOOKS_URL,
     "IDEMPOTENCY_TABLE": "pages",
 }
 
 
 def alarm_message(shape: str = "metric", **changes: Any) -> str:
-    return json.dumps({**json.loads((ALARMS / f"{shape}.json").read_text()), **changes})
+    """What SNS brings of an alarm; one that is deployed says what its definition says."""
+    message = {**json.loads((ALARMS / f"{shape}.json").read_text()), **changes}
+    deployed = alarm_pages().get(message["AlarmName"])
+    if deployed and "AlarmDescription" not in changes:
+        message["AlarmDescription"] = deployed.description
+    return json.dumps(message)
 
 
 def alarm_change(shape: str = "metric", **changes: Any) -> AlarmChange:
@@ -199,6 +206,7 @@ class Pager:
     cloudwatch: FakeMetrics = field(default_factory=FakeMetrics)
     large_fleets: frozenset[str] = frozenset()
     environ: dict[str, str] = field(default_factory=lambda: dict(ENVIRON))
+    alarms: Mapping[str, AlarmPage] = field(default_factory=alarm_pages)
     queue: FakeQueue = field(default_factory=FakeQueue)
     # Half an hour after the OK of ``ok()``: an alarm that has not come by then does not come any more.
     moment: float = (AT + timedelta(minutes=72)).timestamp()
@@ -231,4 +239,7 @@ class Pager:
         return self
 
     def handle(self, change: AlarmChange, severity: Severity = Severity.PAGE) -> Outcome:
-        return service.handle(change, severity, settings.load(self.environ), self.world())
+        return service.handle(change, severity, self.settings(), self.world())
+
+    def settings(self) -> settings.Settings:
+        return settings.Settings.model_validate({**self.environ, "alarms": self.alarms})

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lambdas.pager import handler
+from lambdas.pager import handler, settings
 from lambdas.pager.destinations.delivery import HttpPoster
 from lambdas.pager.destinations.sending import Sign
 from lambdas.shared import observability
@@ -41,6 +41,7 @@ def deployed(pager: Pager, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setattr(handler, client, lambda fake=fake: fake)
     clock = SimpleNamespace(time=pager.now, monotonic=pager.ticker.monotonic, sleep=pager.ticker.sleep)
     monkeypatch.setattr(handler, "time", clock)
+    monkeypatch.setattr(settings, "load", pager.settings)
 
     def post(_: HttpPoster, url: str, body: Mapping[str, Any], sign: Sign | None = None) -> None:
         pager.inbox.post(url, body, sign)

@@ -1,5 +1,6 @@
 """An environment that would cost more in CloudWatch than it allows itself is told so before it is deployed."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -37,8 +38,10 @@ def test_above_the_budget_is_a_warning_that_says_how_much(tmp_path: Path) -> Non
     (warning,) = over_cloudwatch_budget(environment)
 
     assert warning.severity is Severity.WARNING
+    plan = (loader.FOLDER.parent / "docs/plan.md").read_text(encoding="utf-8")
+    ((low, expected, high),) = re.findall(r"^cloudwatch +([\d.]+) +([\d.]+) +([\d.]+)$", plan, flags=re.MULTILINE)
     assert str(warning) == (
-        "monitoring.cloudwatch_usd_per_month: CloudWatch is expected to cost $130.46 a month ($67.17 to $604.93, "
+        f"monitoring.cloudwatch_usd_per_month: CloudWatch is expected to cost ${expected} a month (${low} to ${high}, "
         "list prices of 2026-08), and $20.00 is allowed; see its lines with `fleet plan cost`; "
         "raise the budget, or keep logs for fewer days"
     )

@@ -1,6 +1,8 @@
 """The alarm set as data: what each fleet gets, and what a spec refuses."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -31,7 +33,9 @@ from fleet.alarms import (
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
 from tests.support.alarm_minutes import last_state
+from tests.support.alarm_pages import every_alarm
 
+DOCUMENTED = (Path(__file__).parents[3] / "docs/alarms.md").read_text(encoding="utf-8")
 FLEET = (("Environment", "prod"), ("Fleet", "trn1-pretrain"))
 NAMES = EndpointNames(load_balancer="app/chat/50dc6c", target_group="targetgroup/chat/943f01")
 
@@ -66,6 +70,7 @@ def any_alarm(**changes: Any) -> AlarmSpec:
         "environment": "prod",
         "subject": "trn1-pretrain",
         "key": "Anything",
+        "title": "Anything",
         "severity": Severity.TICKET,
         "summary": "Something is wrong.",
         "action": "Do something.",
@@ -81,7 +86,7 @@ def any_alarm(**changes: Any) -> AlarmSpec:
 def test_a_training_fleet_has_the_contracted_alarms() -> None:
     keys = set(by_key(fleet_alarms(settings())))
 
-    assert keys == {
+    assert keys >= {
         "IdleAllocated",
         "UtilizationBelowThreshold",
         "WasteAboveThreshold",
@@ -102,6 +107,13 @@ def test_a_training_fleet_has_the_contracted_alarms() -> None:
         "FleetSilent",
         "NonFiniteLoss",
     }
+
+
+def test_every_alarm_is_in_the_documentation() -> None:
+    named = set(re.findall(r"[A-Z][A-Za-z0-9]+", DOCUMENTED))
+    fleets = [spec.key for spec in every_alarm() if spec.notifies and spec.subject != "platform"]
+
+    assert set(fleets) - named == set()
 
 
 def test_only_a_fleet_that_has_efa_is_watched_for_it() -> None:

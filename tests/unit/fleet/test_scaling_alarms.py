@@ -58,6 +58,13 @@ def test_without_a_queue_target_its_time_is_not_looked_at() -> None:
     assert "waited" not in str(alarm.metric)
 
 
+def test_an_endpoint_that_may_sleep_says_on_a_page_what_others_say() -> None:
+    sleeping = alarms(**ZERO)
+
+    for key, spec in alarms().items():
+        assert sleeping[key].page("https://runbooks.test") == spec.page("https://runbooks.test")
+
+
 def test_an_endpoint_that_always_has_a_node_pages_as_a_fixed_one() -> None:
     assert alarms().keys() == {"EndpointErrors", "EndpointLatencyP99", "NoHealthyTargets", "EndpointSaturated"}
     assert all(spec.notifies for spec in alarms().values())

@@ -21,7 +21,8 @@ def rule(move: Move, **changes: Any) -> AlarmSpec:
     found: dict[Move, Rule] = {each.move: each for each in rules(scaling(**changes), "prod", "chat", NAMES)}
     chosen = found[move]
     return AlarmSpec(
-        environment="prod", subject="chat", key=move.name, severity=Severity.TICKET, summary="", action="",
+        environment="prod", subject="chat", key=move.name, title="", severity=Severity.TICKET,
+        summary="", action="",
         metric=chosen.metric, comparison=chosen.comparison, threshold=chosen.threshold,
         datapoints=(chosen.minutes, chosen.minutes), silence=Silence.NOT_BREACHING,
     )  # fmt: skip

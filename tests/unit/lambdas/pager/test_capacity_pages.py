@@ -8,16 +8,12 @@ from lambdas.pager.model import Severity
 from tests.support.aws_fakes import client_error
 from tests.support.pager import Pager, alarm_change, capacity_event, node_event, ok
 
-DESCRIPTION = (
-    "The fleet cannot get the nodes that it should have. Do what the newest capacity event says; the nodes come by "
-    "themselves once there is capacity. Runbook: https://runbooks.test/docs/runbooks/CapacityMissing.md"
-)
 NOTHING = {"reserved": 0, "used": 0, "unused": 0, "missing": 16}
 
 
 def ticket(*events: dict[str, Any], key: str = "CapacityMissing", fleet: str = "trn1-pretrain") -> Pager:
     pager = Pager().seen(*events)
-    change = alarm_change(AlarmName=f"prod/{fleet}/{key}", AlarmDescription=DESCRIPTION)
+    change = alarm_change(AlarmName=f"prod/{fleet}/{key}")
     pager.handle(change, Severity.TICKET)
     return pager
 
@@ -237,9 +233,7 @@ def test_the_bare_ticket_goes_out_when_the_log_does_not_answer(logs: dict[str, o
     for name, setting in logs.items():
         setattr(pager.logs, name, setting)
 
-    outcome = pager.handle(
-        alarm_change(AlarmName="prod/trn1-pretrain/CapacityMissing", AlarmDescription=DESCRIPTION), Severity.TICKET
-    )
+    outcome = pager.handle(alarm_change(AlarmName="prod/trn1-pretrain/CapacityMissing"), Severity.TICKET)
 
     assert outcome.sent == ("slack",)
     assert problem in text(pager)
@@ -263,7 +257,7 @@ def test_words_of_aws_cannot_mention_everybody() -> None:
 def test_pagerduty_gets_the_why_as_fields() -> None:
     pager = Pager().seen(capacity_event(1, **NOTHING, reason="why", action="deploy it again"))
 
-    pager.handle(alarm_change(AlarmName="prod/trn1-pretrain/CapacityMissing", AlarmDescription=DESCRIPTION))
+    pager.handle(alarm_change(AlarmName="prod/trn1-pretrain/CapacityMissing"))
 
     details = pager.inbox.pagerduty[0]["payload"]["custom_details"]
     assert (details["why"], details["do_first"], details["owner"]) == ("why", "deploy it again", "foundation-models")

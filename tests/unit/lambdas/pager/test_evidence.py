@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from fleet.alarm_page import EvidenceKind
 from lambdas.pager.evidence import NO_EVENT, Evidence, collect
 from tests.support.pager import AT, history, node_event, parsed
 
@@ -11,8 +12,8 @@ WASTE = {"wasted_usd_per_hour": 18.0, "tensor_engine_utilization": 6.0}
 GOOD = {"wasted_usd_per_hour": 1.0, "tensor_engine_utilization": 38.0}
 
 
-def evidence(*events: dict[str, object], key: str = "LowUtilization") -> Evidence:
-    return collect(parsed(*events), key, AT)
+def evidence(*events: dict[str, object], kind: EvidenceKind = EvidenceKind.NODES) -> Evidence:
+    return collect(parsed(*events), kind, AT)
 
 
 def test_the_worst_node_comes_first() -> None:
@@ -77,7 +78,10 @@ def test_blindness_is_about_the_silent_nodes_only() -> None:
     gone = [event for event in history("i-gone", {20: GOOD}) if event["minute"] < "2026-11-21T03:31"]
 
     found = evidence(
-        *history("i-well", {20: GOOD}), *history("i-blind", {20: GOOD, 6: {"state": "BLIND"}}), *gone, key="FleetBlind"
+        *history("i-well", {20: GOOD}),
+        *history("i-blind", {20: GOOD, 6: {"state": "BLIND"}}),
+        *gone,
+        kind=EvidenceKind.SILENT_NODES,
     )
 
     assert {node.last.node: node.state for node in found.nodes} == {"i-blind": "BLIND", "i-gone": NO_EVENT}
@@ -117,9 +121,11 @@ def test_jobs_are_named_once_with_their_owner() -> None:
     assert found.jobs == (("llama-pretrain (llama-8)", "foundation-models"), ("no job known", "no owner known"))
 
 
-@pytest.mark.parametrize(("key", "state"), [("FleetBlind", "BLIND"), ("HardwareFault", "FAULT")])
-def test_a_fault_began_with_the_state_whatever_was_wasted_before(key: str, state: str) -> None:
-    found = evidence(*history("i-a", {20: WASTE, 3: WASTE | {"state": state}}), key=key)
+@pytest.mark.parametrize(
+    ("kind", "state"), [(EvidenceKind.SILENT_NODES, "BLIND"), (EvidenceKind.FAULTY_NODES, "FAULT")]
+)
+def test_a_fault_began_with_the_state_whatever_was_wasted_before(kind: EvidenceKind, state: str) -> None:
+    found = evidence(*history("i-a", {20: WASTE, 3: WASTE | {"state": state}}), kind=kind)
 
     assert found.began == AT - timedelta(minutes=3)
     assert found.usd_since is not None

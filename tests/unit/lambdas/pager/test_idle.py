@@ -1,7 +1,8 @@
 """What idle jobs cost: their own nodes, and of a shared node their own part."""
 
+from fleet.alarm_page import EvidenceKind
 from lambdas.pager.evidence import Evidence, collect
-from lambdas.pager.idle import KEY, of_idle_jobs
+from lambdas.pager.idle import of_idle_jobs
 from tests.support.pager import AT, history, parsed
 
 BUSY = {"wasted_usd_per_hour": 1.0, "neuron_core_utilization": 97.0}
@@ -9,7 +10,7 @@ IDLE = {"wasted_usd_per_hour": 21.5, "neuron_core_utilization": 0.4, "tensor_eng
 
 
 def evidence(*events: dict[str, object]) -> Evidence:
-    return collect(of_idle_jobs(parsed(*events)), KEY, AT)
+    return collect(of_idle_jobs(parsed(*events)), EvidenceKind.IDLE_JOBS, AT)
 
 
 def test_only_idle_nodes_are_shown_and_counted() -> None:

@@ -35,7 +35,7 @@ def test_a_low_utilization_page_says_who_where_and_how_many_dollars() -> None:
     assert "• i-a: trn1.32xlarge, tensor engines 6 %, $18.00/h, RUNNING" in text
     # The child alarm by its name: an ARN is noise to somebody who has just been woken.
     assert "*Numbers:* prod/trn1-pretrain/WasteAboveThreshold transitioned to ALARM" in text
-    assert "*What to do first*\nFind the data stall or the slow step first." in text
+    assert "*What to do first*\nOn the worst nodes look for a starved input pipeline first," in text
     assert "<https://runbooks.test/docs/runbooks/LowUtilization.md|Runbook>" in text
 
 
@@ -52,8 +52,31 @@ def test_pagerduty_gets_the_same_facts_as_fields() -> None:
     assert details["job"] == "llama-pretrain (llama-8), owner foundation-models"
     assert details["money"].startswith("$18.00 an hour wasted, $3.60 since")
     assert details["nodes"] == ["i-a: trn1.32xlarge, tensor engines 6 %, $18.00/h, RUNNING"]
-    assert details["what"] == "The fleet wastes money: utilization is below its threshold."
-    assert details["do_first"] == "Find the data stall or the slow step first."
+    assert details["what"] == "A running job uses too little of the accelerators that it pays for."
+    assert details["do_first"].startswith("On the worst nodes look for a starved input pipeline first,")
+
+
+def test_the_words_of_an_alarm_that_was_deployed_before_are_not_mixed_with_those_of_now() -> None:
+    pager = paged("composite", node_event(), AlarmDescription="Utilization is below 15 %. Ask Kim.")
+
+    details = pager.inbox.pagerduty[0]["payload"]["custom_details"]
+    assert (details["what"], details["do_first"]) == ("Utilization is below 15 %. Ask Kim.", "Open the runbook.")
+    assert "Low utilization since" in pager.inbox.slack[0]["text"]
+    assert details["nodes"][0].startswith("i-")
+
+
+def test_an_operators_own_alarm_is_told_of_in_its_own_words_beside_the_fleets_nodes() -> None:
+    pager = paged(
+        "metric",
+        node_event("i-a"),
+        AlarmName="prod/trn1-pretrain/QueueDepth",
+        AlarmDescription="Ask Kim. See https://k",
+    )
+
+    details = pager.inbox.pagerduty[0]["payload"]["custom_details"]
+    assert pager.inbox.slack[0]["text"].startswith("PAGE prod/trn1-pretrain: QueueDepth since ")
+    assert (details["what"], details["do_first"]) == ("Ask Kim. See https://k", "Open the runbook.")
+    assert details["nodes"][0].startswith("i-")
 
 
 def test_a_hardware_page_names_node_error_and_action() -> None:

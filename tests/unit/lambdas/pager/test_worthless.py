@@ -4,8 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from fleet.alarm_page import EvidenceKind
 from lambdas.pager.evidence import Evidence, collect
-from lambdas.pager.worthless import KEY, of_lost_jobs
+from lambdas.pager.worthless import of_lost_jobs
 from tests.support.pager import AT, history, parsed
 
 GOOD = {"wasted_usd_per_hour": 1.0, "tensor_engine_utilization": 41.0}
@@ -14,7 +15,7 @@ OTHER = {"job": "eval-3", "owner": "evaluation"}
 
 
 def evidence(*events: dict[str, object]) -> Evidence:
-    return collect(of_lost_jobs(parsed(*events)), KEY, AT)
+    return collect(of_lost_jobs(parsed(*events)), EvidenceKind.LOST_JOBS, AT)
 
 
 def test_one_rank_reports_for_all_nodes_of_its_job() -> None:
