@@ -27,6 +27,15 @@ PATTERN: Final = re.compile(
     r"(ml\.)?(trn|inf)(\d+[a-z]*)?(\.\w*|\.?\*)?|(neuroncore|nc)?[-_]?v\d+d?\.?|(trainium|inferentia)[-_ ]?\d*",
     re.IGNORECASE,
 )
+LETTERS: Final = (
+    *KNOWN,
+    "trn",
+    "trainium",
+    "inferentia",
+    *(f"inf{digit}" for digit in range(10)),
+    *('"inf', "'inf", "}inf"),
+)
+VERSION: Final = re.compile(r"v\d")
 # By file: what may stand there, and why.
 EXCEPTIONS: Final = {
     "fleet/planning/document_prices.py": (KNOWN, "prices that published documents give, by the type each speaks of"),
@@ -40,6 +49,10 @@ _INFINITE: Final = "inf"
 
 def names_in(source: str) -> Iterator[tuple[int, str]]:
     """Line and text of every string that is nothing but such a name."""
+    # Most files have no such letters, and to parse them all takes seconds.
+    letters = source.lower()
+    if not VERSION.search(letters) and not any(each in letters for each in LETTERS):
+        return
     tree = ast.parse(source)
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     infinite = {
@@ -60,7 +73,7 @@ def names_in(source: str) -> Iterator[tuple[int, str]]:
 
 def equal_generations(source: str) -> Iterator[int]:
     """Lines on which a generation of cores has to be one certain number: that is a name again."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source)) if ".generation" in source else ():
         if isinstance(node, ast.Compare) and not all(isinstance(each, _ORDERED) for each in node.ops):
             parts = (node.left, *node.comparators)
             if any(isinstance(each, ast.Attribute) and each.attr == "generation" for each in parts):
