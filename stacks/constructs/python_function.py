@@ -1,15 +1,20 @@
 """A Lambda function: the only place where one is made, so that all have the same runtime, logs, role and code."""
 
+import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from aws_cdk import Duration, IgnoreMode, RemovalPolicy, Size, Stack
+from aws_cdk import Duration, RemovalPolicy, Size, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
+
+from stacks.agent_archive.archive import Code, zipped
+from stacks.import_closure import files_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PACKAGES: Final = ("fleet", "lambdas")
@@ -60,7 +65,7 @@ class PythonFunction(Construct):
             "Function",
             runtime=lambda_.Runtime.PYTHON_3_14,
             architecture=lambda_.Architecture.ARM_64,
-            code=_code(PACKAGES),
+            code=_asset(handler),
             handler=handler,
             layers=[lambda_.LayerVersion.from_layer_version_arn(self, "Powertools", layer), *layers],
             environment=dict(environment),
@@ -74,7 +79,26 @@ class PythonFunction(Construct):
         )
 
 
-def _code(packages: Sequence[str]) -> lambda_.AssetCode:
-    # Two packages of pure Python and nothing else: no build step, and no new deployment when only a test changes.
-    exclude = ["*", *(pattern for name in packages for pattern in (f"!{name}", f"!{name}/**")), "**/__pycache__"]
-    return lambda_.Code.from_asset(str(ROOT), exclude=exclude, ignore_mode=IgnoreMode.DOCKER)
+def code_of(handler: str, root: Path = ROOT) -> Code:
+    """The modules that ``handler`` imports and the data they read: no new deployment when anything else changes."""
+    return Code(files_of([handler.rpartition(".")[0]], PACKAGES, root))
+
+
+# A process synthesizes the project as it finds it, and an asset's file must be there until the end.
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="neuron-fleet-functions-")
+
+
+@cache
+def _packed(handler: str) -> tuple[Path, str]:
+    code = code_of(handler)
+    path = Path(_folder().name) / f"{handler}.zip"
+    path.write_bytes(zipped(code.files))
+    return path, code.digest
+
+
+def _asset(handler: str) -> lambda_.AssetCode:
+    path, digest = _packed(handler)
+    # By the files and not by the zip, whose bytes another zlib would make differently.
+    return lambda_.Code.from_asset(str(path), asset_hash=digest)

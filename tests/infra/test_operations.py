@@ -2,15 +2,13 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fleet.paging import directory_of
-from stacks.constructs.python_function import PACKAGES, ROOT
+from stacks.constructs.python_function import ROOT
 from stacks.operations import MOST_TRIES, PAGER_HANDLER
-from tests.support.templates import platform
 from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
 
 STACK = "operations"
@@ -171,25 +169,11 @@ def test_people_behind_mail_are_asked_to_confirm_and_the_topic_is_encrypted() ->
     assert [each["Endpoint"] for each in mails] == ["ml-infra-leads@example.com"]
 
 
-def test_the_code_asset_holds_the_domain_and_the_lambdas_only() -> None:
-    folders = {
-        frozenset(entry.name for entry in folder.iterdir())
-        for folder in Path(platform("prod").asset_outdir).glob("asset.*")
-        if (folder / "lambdas").is_dir()
-    }
-
-    assert folders == {frozenset(PACKAGES)}
-
-
 def test_the_pagers_handler_exists() -> None:
     module, _, function = PAGER_HANDLER.rpartition(".")
     source = (ROOT / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
 
     assert f"def {function}(" in source
-
-
-def test_the_packages_of_the_asset_exist() -> None:
-    assert all((ROOT / package / "__init__.py").is_file() for package in PACKAGES)
 
 
 def _sorted(actions: str | list[str]) -> list[str]:
