@@ -10,6 +10,7 @@ from environments.loader import EnvironmentFileError, load
 from environments.model import Environment
 from stacks.agent_archive.archive import AgentArchiveError
 from stacks.alarm_lint import AlarmLint
+from stacks.import_closure import ImportClosureError
 from stacks.platform import Platform
 
 
@@ -38,7 +39,7 @@ def synthesize(app: cdk.App, read: Callable[[str | None], Environment] = load) -
         Platform(app, environment.name, environment=environment)
         cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app), AlarmLint(environment))
         app.synth()
-    except (EnvironmentFileError, AgentArchiveError) as error:
+    except (EnvironmentFileError, AgentArchiveError, ImportClosureError) as error:
         raise SystemExit(str(error)) from None
     except RuntimeError as error:  # as jsii hands on whatever CDK throws
         if "ValidationFailed" not in str(error):

@@ -9,6 +9,7 @@ from typing import Final
 
 from stacks.agent_archive import archive, wheels
 from stacks.agent_archive.archive import AgentArchiveError
+from stacks.import_closure import ImportClosureError
 
 _MB: Final = 1_000_000
 _LOCK_NOTE: Final = (
@@ -55,7 +56,7 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         report = (build if arguments.what == "build" else write_lock)(arguments.wheels, arguments.target)
-    except (AgentArchiveError, OSError) as error:
+    except (AgentArchiveError, ImportClosureError, OSError) as error:
         raise SystemExit(str(error)) from error
     sys.stdout.write(report + "\n")
 

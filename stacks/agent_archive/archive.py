@@ -1,4 +1,4 @@
-"""The archive's format: the agent's code, what it imports of the domain, wheels of its dependencies, and a manifest.
+"""The archive's format: the code that a node runs and no more, wheels of its dependencies, and a manifest.
 
 A zip, because Python can unpack one and a node that runs its user data has Python: cloud-init is written in it. The
 same inputs give the same bytes: sorted names, one date, one mode.
@@ -13,13 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from stacks.imported_code import ROOT, imported_files
+from stacks.import_closure import files_of
 
+ROOT: Final = Path(__file__).resolve().parents[2]
 # Relative to the project's folder; other tools of the project name it too.
 ARCHIVE: Final = "dist/neuron-fleet-agent.zip"
 MANIFEST: Final = "manifest.json"
 WHEELS: Final = "wheels"
-_AGENT: Final = "agents"
+_PACKAGES: Final = ("agents", "fleet")
+# What units and scripts start, and the command with which people look after a node's compiled graphs. What jobs and
+# endpoints import comes with their images.
+ENTRIES: Final = ("agents.main", "agents.workload.compile_cache.__main__")
+# What the scripts that put the agent onto a node read; they lie in the folder beside the lock file.
+_PACKAGING: Final = "agents/packaging"
+_LOCK: Final = "agents/requirements.lock"
 _LEFT_OUT: Final = frozenset({".pyc", ".swp", ".orig"})
 # The earliest date that a zip can hold.
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
@@ -47,17 +54,19 @@ class Code:
 
 
 def code(root: Path = ROOT) -> Code:
-    """The agent as it is in the project's folder now, and of the domain what it imports."""
-    own = [path.relative_to(root) for path in _own(root)]
-    modules = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in own if path.suffix == ".py"]
-    paths = {*own, *imported_files(modules, root)}
-    return Code({path.as_posix(): (root / path).read_bytes() for path in sorted(paths)})
+    """What a node runs and reads, as it is in the project's folder now.
+
+    Raises:
+        ImportClosureError: a module that the agent imports is not there.
+    """
+    beside = {path.relative_to(root).as_posix(): path.read_bytes() for path in _packaging(root)}
+    return Code(files_of(ENTRIES, _PACKAGES, root) | beside)
 
 
-def _own(root: Path) -> Iterator[Path]:
-    for path in (root / _AGENT).rglob("*"):
-        hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
-        if path.is_file() and not hidden and path.suffix not in _LEFT_OUT:
+def _packaging(root: Path) -> Iterator[Path]:
+    yield root / _LOCK
+    for path in (root / _PACKAGING).iterdir():
+        if path.is_file() and not path.name.startswith(".") and path.suffix not in _LEFT_OUT:
             yield path
 
 

@@ -1,6 +1,5 @@
 """A Lambda function: the only place where one is made, so that all have the same runtime, logs, role and code."""
 
-import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -15,8 +14,11 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from stacks.agent_archive.archive import zipped
-from stacks.imported_code import ROOT, imported_files
+from stacks.agent_archive.archive import Code, zipped
+from stacks.import_closure import files_of
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PACKAGES: Final = ("fleet", "lambdas")
 
 # Layer 36 is Powertools 3.31.1. The ARN and not the public parameter, because single releases were missing there
 # (aws-powertools/powertools-lambda-python issue 7689) and a layer version never changes under us.
@@ -60,41 +62,45 @@ class PythonFunction(Construct):
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         self.log_group.grant_write(self.role)
         layer = f"arn:{Stack.of(self).partition}:lambda:{Stack.of(self).region}:{POWERTOOLS_LAYER}"
-        with tempfile.TemporaryDirectory() as folder:
-            code = _asset(handler, files, Path(folder))
-            self.function = lambda_.Function(
-                self,
-                "Function",
-                runtime=lambda_.Runtime.PYTHON_3_14,
-                architecture=lambda_.Architecture.ARM_64,
-                code=code,
-                handler=handler,
-                layers=[lambda_.LayerVersion.from_layer_version_arn(self, "Powertools", layer), *layers],
-                environment=dict(environment),
-                timeout=timeout,
-                memory_size=memory_mb,
-                ephemeral_storage_size=Size.mebibytes(disk_mb) if disk_mb else None,
-                role=self.role,
-                log_group=self.log_group,
-                logging_format=lambda_.LoggingFormat.JSON,
-                dead_letter_queue=dead_letters,
-            )
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            runtime=lambda_.Runtime.PYTHON_3_14,
+            architecture=lambda_.Architecture.ARM_64,
+            code=_asset(handler, files),
+            handler=handler,
+            layers=[lambda_.LayerVersion.from_layer_version_arn(self, "Powertools", layer), *layers],
+            environment=dict(environment),
+            timeout=timeout,
+            memory_size=memory_mb,
+            ephemeral_storage_size=Size.mebibytes(disk_mb) if disk_mb else None,
+            role=self.role,
+            log_group=self.log_group,
+            logging_format=lambda_.LoggingFormat.JSON,
+            dead_letter_queue=dead_letters,
+        )
 
 
-def _asset(handler: str, files: Mapping[str, str], folder: Path) -> lambda_.AssetCode:
-    """The handler's module and what it imports, so that an edit of anything else deploys nothing. No build step."""
-    content = zipped({**_imported(handler), **{name: text.encode() for name, text in files.items()}})
-    path = folder / "function.zip"
-    path.write_bytes(content)
-    return lambda_.Code.from_asset(str(path), asset_hash=hashlib.sha256(content).hexdigest())
+def code_of(handler: str, root: Path = ROOT) -> Code:
+    """The modules that ``handler`` imports and the data they read: no new deployment when anything else changes."""
+    return Code(files_of([handler.rpartition(".")[0]], PACKAGES, root))
 
 
-def function_code(handler: str, root: Path = ROOT) -> bytes:
-    """The zip of a function without files of its own, by the dotted path of its handler."""
-    return zipped(_imported(handler, root))
+# A process synthesizes the project as it finds it, and an asset's file must be there until the end.
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="neuron-fleet-functions-")
 
 
 @cache
-def _imported(handler: str, root: Path = ROOT) -> Mapping[str, bytes]:
-    module = handler.rpartition(".")[0]
-    return {path.as_posix(): (root / path).read_bytes() for path in imported_files([module], root)}
+def _packed(handler: str, files: tuple[tuple[str, str], ...]) -> tuple[Path, str]:
+    code = Code({**code_of(handler).files, **{name: text.encode() for name, text in files}})
+    path = Path(_folder().name) / f"{handler}-{code.digest[:16]}.zip"
+    path.write_bytes(zipped(code.files))
+    return path, code.digest
+
+
+def _asset(handler: str, files: Mapping[str, str]) -> lambda_.AssetCode:
+    path, digest = _packed(handler, tuple(sorted(files.items())))
+    # By the files and not by the zip, whose bytes another zlib would make differently.
+    return lambda_.Code.from_asset(str(path), asset_hash=digest)

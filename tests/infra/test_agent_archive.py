@@ -52,17 +52,27 @@ def test_the_digest_changes_with_a_name_and_with_a_content_and_when_bytes_move_b
     assert len(digests) == 4
 
 
-def test_the_archive_holds_no_bytecode_and_nothing_hidden(tmp_path: Path) -> None:
-    for name in ("agents/run.sh", "agents/__pycache__/main.pyc", "agents/.idea/x.py", "fleet/__init__.py", "cli/x.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(b"x")
-    (tmp_path / "agents/main.py").write_bytes(b"import fleet.used")
-    for name in ("used", "unused"):
-        (tmp_path / f"fleet/{name}.py").write_bytes(b"")
+def project(root: Path) -> Path:
+    """As much of the project as an archive is made of."""
+    modules = [*(f"{entry.replace('.', '/')}.py" for entry in archive.ENTRIES), "fleet/other.py", "cli/x.py"]
+    packages = {f"{parent}/__init__.py" for module in modules for parent in Path(module).parents if parent.name}
+    scripts = ["agents/packaging/install.sh", "agents/packaging/.install.sh.swp", "agents/packaging/install.sh.orig"]
+    for name in (*modules, *packages, *scripts, "agents/requirements.lock", "agents/__pycache__/main.pyc"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(b"")
+    return root
 
-    assert set(archive.code(tmp_path).files) == {
-        "agents/main.py", "agents/run.sh", "fleet/__init__.py", "fleet/used.py"
-    }  # fmt: skip
+
+def test_the_archive_holds_what_runs_and_what_installs_it_and_nothing_else(tmp_path: Path) -> None:
+    assert set(archive.code(project(tmp_path)).files) == {
+        "agents/__init__.py",
+        "agents/main.py",
+        "agents/packaging/install.sh",
+        "agents/requirements.lock",
+        "agents/workload/__init__.py",
+        "agents/workload/compile_cache/__init__.py",
+        "agents/workload/compile_cache/__main__.py",
+    }
 
 
 def test_botocore_is_repacked_with_the_services_of_the_agent_and_a_true_record() -> None:
@@ -152,13 +162,11 @@ def test_what_cannot_be_built_from_is_one_clear_line(tmp_path: Path, names: list
 
 
 def test_an_archive_is_current_until_a_file_of_the_agent_changes(tmp_path: Path) -> None:
-    root = tmp_path / "project"
-    (root / "agents").mkdir(parents=True)
-    (root / "agents" / "main.py").write_bytes(b"one")
+    root = project(tmp_path / "project")
     (tmp_path / "agent.zip").write_bytes(archive.pack(archive.code(root)))
     assert archive.checked(tmp_path / "agent.zip", root)
 
-    (root / "agents" / "main.py").write_bytes(b"two")
+    (root / "agents" / "main.py").write_bytes(b"two = 2")
 
     with pytest.raises(AgentArchiveError, match="made of other code"):
         archive.checked(tmp_path / "agent.zip", root)
