@@ -6,7 +6,7 @@ from typing import Final
 from environments.alarms import environment_alarms, machinery_alarms
 from environments.documents import RUNBOOKS
 from environments.model import Environment
-from environments.soundness import is_sound
+from environments.types_and_zones import can_be_planned
 from fleet.alarm_linter import Around, lint, of_specs
 from fleet.diagnostics import Diagnostic
 from fleet.load_balancer import EndpointNames
@@ -29,7 +29,7 @@ def around(environment: Environment) -> Around:
 def lint_alarms(environment: Environment) -> Iterator[Diagnostic]:
     """Findings about the alarms that the file will have; dashboards are judged at synthesis."""
     # A fleet of a type that there is not, or in no zone of the network, has a diagnostic of its own.
-    if not is_sound(environment):
+    if not can_be_planned(environment):
         return
     endpoints = {fleet.name: _ANY_BALANCER for fleet in environment.inference_fleets}
     specs = [spec for of_fleet in environment_alarms(environment, endpoints).values() for spec in of_fleet]

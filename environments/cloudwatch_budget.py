@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from environments.model import Environment
 from environments.month_shape import month_shape
-from environments.soundness import is_sound
+from environments.types_and_zones import can_be_planned
 from fleet.diagnostics import Diagnostic, warn
 from fleet.planning.month.bill import month_of
 from fleet.planning.month.line import Group
@@ -16,7 +16,7 @@ def over_cloudwatch_budget(environment: Environment) -> Iterator[Diagnostic]:
     """A warning where more is expected than ``monitoring.cloudwatch_usd_per_month``; nothing where none is set."""
     budget = environment.monitoring.cloudwatch_usd_per_month
     # A fleet of a type that there is not, or in no zone of the network, has a diagnostic of its own.
-    if budget is None or not is_sound(environment):
+    if budget is None or not can_be_planned(environment):
         return
     month = month_of(month_shape(environment))
     if month.is_over_cloudwatch_budget:

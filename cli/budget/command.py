@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cli.answers import say
-from cli.budget import desk
+from cli.budget import budget_function
 from cli.named import Name, answering
 from cli.tables import Table, print_table
 from fleet.prices.wording import amount
@@ -20,7 +20,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def status(environment: Name, as_json: AsJson = False) -> None:
     """Show what the month has cost so far, what it comes to at the present rate, and whether anything is stopped."""
     with answering(environment) as named:
-        content = desk.ask(named, "status")
+        content = budget_function.ask(named, "status")
     _show(content, as_json=as_json)
 
 
@@ -38,7 +38,7 @@ def resume(environment: Name, as_json: AsJson = False) -> None:
 
 def _decide(environment: str, action: str, *, as_json: bool) -> None:
     with answering(environment) as named:
-        content = desk.ask(named, action, signed=True)
+        content = budget_function.ask(named, action, signed=True)
     _show(content, as_json=as_json)
 
 

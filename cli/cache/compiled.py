@@ -3,7 +3,7 @@
 from typing import Any
 
 from cli.account import Account
-from cli.cache import runs, shelf
+from cli.cache import artifact_bucket, runs
 from cli.cache.place import CachePlace, place_of
 from cli.jobs.job_file import JobFile
 from environments.model import Environment
@@ -34,7 +34,7 @@ def artifact_of(written: JobFile, software: Software) -> Artifact | Diagnostic |
 
 def why_not(account: Account, environment: Environment, artifact: Artifact) -> str:
     """Why it is not there, in one line; empty when it is. Raises AwsError."""
-    return why_not_ready(artifact, shelf.sight(account, place_of(account, environment), artifact))
+    return why_not_ready(artifact, artifact_bucket.sight(account, place_of(account, environment), artifact))
 
 
 def being_made(account: Account, environment: Environment, artifact: Artifact) -> runs.Run | None:
@@ -49,7 +49,7 @@ def _identity(account: Account, place: CachePlace, run: runs.Run) -> dict[str, A
     """What the execution compiles, also where an object in the bucket asked for it; None: nobody can say."""
     if run.request is not None:
         return run.request.artifact.identity
-    content = shelf.content_of(account, place, run.asked) if run.fleet else None
+    content = artifact_bucket.content_of(account, place, run.asked) if run.fleet else None
     try:
         return None if content is None else read_object(run.asked, content).artifact.identity
     except RequestError:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cli.account import Account, AwsError
-from cli.jobs.looking import NotDeployedError
+from cli.jobs.submission_targets import NotDeployedError
 from environments.model import Environment
 from fleet import naming
 

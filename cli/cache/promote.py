@@ -7,7 +7,7 @@ import typer
 
 from cli.account import Account
 from cli.answers import print_json, refuse, say
-from cli.cache import compiled, work
+from cli.cache import compiled, maintenance_job
 from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, Yes, compiling_fleet
 from cli.named import Name, answering
 from fleet.compile_cache.readiness import describe, lengths
@@ -43,16 +43,18 @@ def promote(  # noqa: PLR0913, PLR0917 - one for each option
         if not yes:
             typer.confirm(f"Promote {describe(artifact)} on one node of {wanted.fleet}?", abort=True)
         names = [artifact.model, artifact.model_version, artifact.sdk_version, lengths(artifact)]
-        job_id = work.start(account, of, wanted.fleet, "restore", names)
+        job_id = maintenance_job.start(account, of, wanted.fleet, "restore", names)
         done = (
-            work.look(account, job_id) if no_wait else work.follow(account, job_id, saying(json_=json_), _POLL_SECONDS)
+            maintenance_job.look(account, job_id)
+            if no_wait
+            else maintenance_job.follow(account, job_id, saying(json_=json_), _POLL_SECONDS)
         )
     tell(done, json_=json_)
 
 
-def tell(done: work.Work, *, json_: bool) -> None:
+def tell(done: maintenance_job.Work, *, json_: bool) -> None:
     """How the job stands or ended; exit code 1 when it failed."""
-    has_failed = done.is_over and done.status != work.SUCCEEDED
+    has_failed = done.is_over and done.status != maintenance_job.SUCCEEDED
     if json_:
         print_json(
             {"job_id": done.job_id, "status": done.status, "reason": done.reason or None, "log": done.log or None}

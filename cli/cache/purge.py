@@ -13,7 +13,7 @@ import typer
 
 from cli.account import Account
 from cli.answers import print_json, refuse, say
-from cli.cache import found_by_name, leases, shelf, work
+from cli.cache import artifact_bucket, found_by_name, leases, maintenance_job
 from cli.cache.leases import Lease
 from cli.cache.options import AsJson, Fleet, Yes, compiling_fleet
 from cli.cache.place import CachePlace, place_of
@@ -83,8 +83,8 @@ def purge(  # noqa: PLR0913, PLR0917 - one for each option
             refuse("there is nothing of that in the cache")
         _confirm(plan, yes=yes, json_=json_)
         changed = leases.free(account, place, plan.free, now)
-        shelf.tell(account, place, plan.moved)
-        shelf.delete(account, place, plan.keys)
+        artifact_bucket.tell(account, place, plan.moved)
+        artifact_bucket.delete(account, place, plan.keys)
         if not json_:
             _say(plan, changed)
         done = _remove(account, of, fleet, plan.graphs, json_=json_)
@@ -103,7 +103,7 @@ def _plan(
     if standings:
         plan.free = [each for each in leases.every(account, place, now) if each.standing in standings]
     if digests or graphs:
-        stored = shelf.objects(account, place, f"{ROOT}/")
+        stored = artifact_bucket.objects(account, place, f"{ROOT}/")
         for digest in digests:
             found = [key for key in stored if key.split("/")[2:3] == [digest]]
             if not found:
@@ -138,15 +138,15 @@ def _confirm(plan: Plan, *, yes: bool, json_: bool) -> None:
 
 def _remove(
     account: Account, of: Environment, fleet: str | None, graphs: Sequence[Graph], *, json_: bool
-) -> work.Work | None:
+) -> maintenance_job.Work | None:
     """By the library's own purge, which frees the leases of these graphs too, unless somebody works on them."""
     if not graphs or fleet is None:
         return None
-    job_id = work.start(account, of, fleet, "purge", [str(graph) for graph in graphs])
-    return work.follow(account, job_id, saying(json_=json_), _POLL_SECONDS)
+    job_id = maintenance_job.start(account, of, fleet, "purge", [str(graph) for graph in graphs])
+    return maintenance_job.follow(account, job_id, saying(json_=json_), _POLL_SECONDS)
 
 
-def _answer(plan: Plan, changed: Sequence[str], done: work.Work | None, *, json_: bool) -> None:
+def _answer(plan: Plan, changed: Sequence[str], done: maintenance_job.Work | None, *, json_: bool) -> None:
     if not json_:
         if done is not None:
             tell(done, json_=False)
@@ -154,7 +154,7 @@ def _answer(plan: Plan, changed: Sequence[str], done: work.Work | None, *, json_
     print_json({"leases_freed": _freed(plan, changed), "leases_taken_meanwhile": list(changed),
              "objects_deleted": plan.keys, "graphs": [str(graph) for graph in plan.graphs],
              "job": done and done.job_id, "job_status": done and done.status})  # fmt: skip
-    if done is not None and done.status != work.SUCCEEDED:
+    if done is not None and done.status != maintenance_job.SUCCEEDED:
         raise typer.Exit(1)
 
 

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from cli.account import Account
 from cli.answers import print_json, say
-from cli.cache import leases, runs, shelf
+from cli.cache import artifact_bucket, leases, runs
+from cli.cache.artifact_bucket import Shelved
 from cli.cache.leases import Lease
 from cli.cache.options import AsJson, Fleet, training_fleet
 from cli.cache.place import place_of
 from cli.cache.runs import Run
-from cli.cache.shelf import Shelved
 from cli.named import Name, answering
 from cli.tables import Table, print_table
 from fleet.compile_cache.lease import Standing
@@ -31,7 +31,7 @@ def status(environment: Name, fleet: Fleet = None, json_: AsJson = False) -> Non
             training_fleet(of, fleet)
         account = Account(of.region)
         place = place_of(account, of)
-        artifacts = shelf.artifacts(account, place)
+        artifacts = artifact_bucket.artifacts(account, place)
         held = leases.every(account, place, time.time())
         running = _of_fleet(runs.running(account, place), fleet)
         failed = _of_fleet(runs.failed(account, place), fleet)

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from cli.figures import dollars, priced
-from cli.jobs import sending
+from cli.jobs import batch_submit
 from cli.jobs.request import Prepared
 from fleet.fleet_spec import Engine
 from fleet.jobs import JobPlan
@@ -40,7 +40,7 @@ def lines(prepared: Prepared) -> list[str]:
     ranks = f"tensor {split.tensor} x pipeline {split.pipeline} x data {plan.data_parallel}"
     said = [f"{job.name} for {job.owner} on {where}, {plan.world_size} ranks = {ranks}", f"image: {job.image}"]
     if prepared.place is not None and job.image != prepared.place.image:
-        name = sending.definition_name(environment.name, prepared.place, job.image)
+        name = batch_submit.definition_name(environment.name, prepared.place, job.image)
         said.append(
             f"it is not the fleet's image: job definition {name}, a copy of the fleet's with this image, is registered "
             "unless it is there"

@@ -10,14 +10,14 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from cli.account import Account, AwsError
-from cli.jobs.looking import NotDeployedError, parameter_of
+from cli.jobs.submission_targets import NotDeployedError, parameter_of
 from environments.fleets import TrainingFleet
 from environments.model import Environment
 from fleet import naming
 from fleet.jobs.progress import Attempt, NodeRun
-from fleet.pool.body import packed, unpacked
 from fleet.pool.container import CONTAINER
 from fleet.pool.job import Order, Phase, PoolJob, Rank, submitted
+from fleet.pool.job_item import packed, unpacked
 from fleet.pool.observed import Place
 
 _JOB: Final = TypeAdapter(PoolJob)

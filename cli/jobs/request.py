@@ -10,8 +10,8 @@ from cli.account import Account
 from cli.cache import compiled
 from cli.jobs import job_file, pools
 from cli.jobs.job_file import JobFile
-from cli.jobs.looking import block_of, image_exists, place_of, planned_block
 from cli.jobs.model import pace_of, shape_of, training_of
+from cli.jobs.submission_targets import block_of, image_exists, place_of, planned_block
 from cli.prices.reading import newest
 from environments import loader
 from environments.fleet_specs import fleet_spec

@@ -10,8 +10,8 @@ from cli.account import Account
 from cli.answers import print_json, say
 from cli.figures import dollars, priced, today
 from cli.jobs.answers import Wanted
-from cli.jobs.finding import every, find, nodes_of
 from cli.jobs.found import Found
+from cli.jobs.job_lookup import every, find, nodes_of
 from cli.jobs.pace import pace_of
 from cli.named import Name, answering
 from cli.prices.reading import newest

@@ -12,14 +12,14 @@ import typer
 
 from cli.account import Account, AwsError
 from cli.answers import print_json, refuse, say
-from cli.jobs import plan_text, pools, sending
+from cli.jobs import batch_submit, plan_text, pools
 from cli.jobs.answers import say_findings
 from cli.jobs.request import Prepared, prepare
 from cli.jobs.waiting import until_compiled
 from cli.named import NAME_HELP
 from fleet.diagnostics import refuse as refusal
 from fleet.jobs.submission import submitted_name
-from fleet.pool.order import order
+from fleet.pool.job_spec import order
 
 _POLL_SECONDS: Final = 30.0
 
@@ -94,7 +94,7 @@ def _send(prepared: Prepared) -> dict[str, str]:
             asked = order(plan, prepared.pool, name=name, job_id=str(uuid.uuid4()), now=datetime.now(UTC))
             return {"job_id": pools.send(account, environment, asked), "job_name": name}
         assert place is not None  # noqa: S101 - refused above
-        ready = sending.with_image(account, environment.name, place, plan.job.image)
-        return {"job_id": sending.send(account, plan, environment.name, ready, name), "job_name": name}
+        ready = batch_submit.with_image(account, environment.name, place, plan.job.image)
+        return {"job_id": batch_submit.send(account, plan, environment.name, ready, name), "job_name": name}
     except AwsError as error:
         refuse(error)

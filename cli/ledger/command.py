@@ -8,7 +8,7 @@ import typer
 
 from cli.account import Account
 from cli.answers import complain, refuse
-from cli.ledger import books, tables
+from cli.ledger import ledger_store, tables
 from cli.named import Name, answering
 from cli.tables import print_table
 from fleet.ledger import By, totals
@@ -33,7 +33,7 @@ def ledger(
     if not 0 <= (end - begin).days < _LONGEST_DAYS:
         refuse(f"--from {begin} to --to {end}: from 1 to {_LONGEST_DAYS} days can be shown")
     with answering(environment, f"reading the ledger from {begin} to {end}") as named:
-        found = books.read(Account(named.region), named.name, begin, end)
+        found = ledger_store.read(Account(named.region), named.name, begin, end)
     if as_json:
         typer.echo(json.dumps(_document(named.name, begin, end, by, found), indent=2))
         return
@@ -56,7 +56,7 @@ def _day(option: str, text: str | None, default: date) -> date:
         refuse(f"{option} {text}: not a day such as 2026-11-20")
 
 
-def _document(environment: str, first: date, last: date, by: By, found: books.Books) -> dict[str, object]:
+def _document(environment: str, first: date, last: date, by: By, found: ledger_store.Books) -> dict[str, object]:
     old = tables.stale(found.lines)
     return {
         "environment": environment,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from cli.account import Account, AwsError
-from cli.jobs.looking import NotDeployedError
+from cli.jobs.submission_targets import NotDeployedError
 from environments.model import Environment
 from fleet import alarm_page, naming
 from fleet.alarm_evaluation import State

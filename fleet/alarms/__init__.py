@@ -24,7 +24,7 @@ from fleet.alarms.specs import (
     MetricRef,
     Not,
     Severity,
-    Silence,
+    TreatMissingData,
     alarms_in,
 )
 from fleet.alarms.spending import metrics_budget
@@ -41,9 +41,9 @@ __all__ = [
     "MetricRef",
     "Not",
     "Severity",
-    "Silence",
     "Spec",
     "Thresholds",
+    "TreatMissingData",
     "alarms_in",
     "change_in_progress",
     "endpoint_alarms",

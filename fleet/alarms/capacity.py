@@ -12,7 +12,7 @@ from typing import Final
 from fleet import metrics
 from fleet.alarm_page import LONG_EVIDENCE_MINUTES, EvidenceKind
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, TreatMissingData
 from fleet.fleet_spec import MarketKind
 
 UNUSED_MINUTES: Final = 30
@@ -50,7 +50,7 @@ def _missing(settings: AlarmSettings) -> AlarmSpec:
         threshold=1,
         # The watch excuses what is on its way; three minutes outlast a node that is being replaced between two looks.
         datapoints=(3, 5),
-        silence=Silence.KEEP,
+        silence=TreatMissingData.KEEP,
     )
 
 
@@ -70,7 +70,7 @@ def _price_stale(settings: AlarmSettings) -> AlarmSpec:
         threshold=1,
         # A price grows old by the day; a read of the price table that failed must not open a ticket.
         datapoints=(PRICE_MINUTES, PRICE_MINUTES),
-        silence=Silence.KEEP,
+        silence=TreatMissingData.KEEP,
     )
 
 
@@ -90,7 +90,7 @@ def _unused(settings: AlarmSettings) -> AlarmSpec:
         threshold=0,
         # Every minute of the half hour: a node that is replaced, or boots, leaves a hole of a few minutes.
         datapoints=(UNUSED_MINUTES, UNUSED_MINUTES),
-        silence=Silence.KEEP,
+        silence=TreatMissingData.KEEP,
     )
 
 
@@ -140,7 +140,7 @@ def _ending(settings: AlarmSettings, key: str, title: str, minutes: int, summary
         threshold=minutes,
         # A clock does not flap.
         datapoints=(1, 1),
-        silence=Silence.KEEP,
+        silence=TreatMissingData.KEEP,
     )
 
 
@@ -163,5 +163,5 @@ def _spot_interruption(settings: AlarmSettings) -> AlarmSpec:
         # One ticket for a storm: the alarm rests when a quarter of an hour has passed without a notice.
         datapoints=(1, 15),
         # There is a datum when EC2 says something, and none in an ordinary minute.
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )

@@ -7,7 +7,7 @@ on. Where both are silent nothing is suppressed.
 
 from fleet import naming, operations_metrics
 from fleet.alarm_page import EvidenceKind
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, TreatMissingData
 from fleet.operations_metrics import OperationsMetric
 
 
@@ -38,6 +38,6 @@ def change_in_progress(environment: str) -> AlarmSpec:
         threshold=1,
         # A look takes place every minute or two.
         datapoints=(1, 3),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
         notifies=False,
     )

@@ -4,7 +4,7 @@ from typing import Final
 
 from fleet import metrics
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import AlarmSpec, Comparison, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, Severity, TreatMissingData
 from fleet.metrics import MetricSpec
 
 # One ticket for a model's many graphs: the alarm rests when a quarter of an hour has passed without another.
@@ -31,7 +31,7 @@ def _too_long(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         datapoints=(90, 90),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -71,5 +71,5 @@ def _any(settings: AlarmSettings, metric: MetricSpec, *, key: str, title: str, s
         comparison=Comparison.AT_LEAST,
         threshold=1,
         datapoints=(1, _REST_MINUTES),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )

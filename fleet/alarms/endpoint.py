@@ -9,7 +9,7 @@ from typing import Final
 from fleet import load_balancer, naming
 from fleet.alarms.scaling import awake_only, endpoint_saturated
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import AlarmSpec, Comparison, CompositeSpec, MathRef, MetricRef, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, CompositeSpec, MathRef, MetricRef, Severity, TreatMissingData
 from fleet.load_balancer import EndpointNames
 
 ERROR_PERCENT: Final = 5.0
@@ -70,7 +70,7 @@ def _errors(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=ERROR_PERCENT,
         datapoints=(3, 5),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -95,7 +95,7 @@ def _latency(settings: AlarmSettings, names: EndpointNames) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=limit,
         datapoints=(5, 10),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -127,5 +127,5 @@ def _no_healthy_targets(settings: AlarmSettings, names: EndpointNames) -> AlarmS
         threshold=1,
         datapoints=(3, 3),
         # Targets that are registered are always counted; where none is, none is healthy.
-        silence=Silence.BREACHING,
+        silence=TreatMissingData.BREACHING,
     )

@@ -4,7 +4,7 @@ from typing import Final
 
 from fleet import naming, operations_metrics
 from fleet.alarm_page import EvidenceKind
-from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, TreatMissingData
 from fleet.operations_metrics import OperationsMetric
 
 PAGER: Final = "pager"
@@ -48,7 +48,7 @@ def waiting(  # noqa: PLR0913  an alarm's own fields, all named
         datapoints=(1, 1),
         # SQS stops to report a queue that nothing has touched for hours, and its messages still lie there (SQS
         # Developer Guide, "Available CloudWatch metrics for Amazon SQS").
-        silence=Silence.KEEP,
+        silence=TreatMissingData.KEEP,
         past_the_pager=past_the_pager,
     )
 

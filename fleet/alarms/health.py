@@ -5,7 +5,7 @@ from typing import Final
 from fleet import metrics
 from fleet.alarm_page import LONG_EVIDENCE_MINUTES, EvidenceKind
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, TreatMissingData
 
 BLIND_SHARE: Final = 0.05
 SILENT_MINUTES: Final = 15
@@ -47,7 +47,7 @@ def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         datapoints=(1, 1),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -68,7 +68,7 @@ def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
         threshold=BLIND_SHARE,
         datapoints=(3, 3),
         # A fleet without nodes says nothing either, and is well: FleetSilent knows the difference.
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -98,7 +98,7 @@ def fleet_silent(settings: AlarmSettings) -> AlarmSpec:
         # A node that boots is silent too, for less than this.
         datapoints=(SILENT_MINUTES, SILENT_MINUTES),
         # Without the capacity watch nobody knows whether there are nodes; CapacityWatchSilent tells of that.
-        silence=Silence.KEEP,
+        silence=TreatMissingData.KEEP,
     )
 
 
@@ -128,7 +128,7 @@ def agent_silent(settings: AlarmSettings) -> AlarmSpec:
         threshold=1,
         # An agent that is updated, or a node that is ended, is silent for a few minutes.
         datapoints=(10, 10),
-        silence=Silence.KEEP,
+        silence=TreatMissingData.KEEP,
     )
 
 
@@ -147,7 +147,7 @@ def node_blind(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         datapoints=(3, 3),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -165,7 +165,7 @@ def hbm_pressure(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=settings.thresholds.hbm_percent,
         datapoints=(10, 15),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -193,7 +193,7 @@ def efa_degraded(settings: AlarmSettings) -> AlarmSpec:
         threshold=1,
         # A job that began over TCP stays there; a burst of a congested minute does not last.
         datapoints=(5, 15),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -211,5 +211,5 @@ def spool_growing(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=SPOOL_BYTES,
         datapoints=(10, 10),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )

@@ -9,7 +9,7 @@ from typing import Final
 from fleet import naming
 from fleet.alarms.endpoint import ERROR_PERCENT, MINIMUM_REQUESTS, rollout_status
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, TreatMissingData
 from fleet.hosting import variants
 from fleet.hosting.variants import VariantNames
 
@@ -46,7 +46,7 @@ def _errors(settings: AlarmSettings, names: VariantNames) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=ERROR_PERCENT,
         datapoints=(3, 5),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -71,7 +71,7 @@ def _latency(settings: AlarmSettings, names: VariantNames) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=limit,
         datapoints=(5, 10),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -92,5 +92,5 @@ def _no_instance(settings: AlarmSettings, names: VariantNames) -> AlarmSpec:
         comparison=Comparison.BELOW,
         threshold=_NO_CPU,
         datapoints=(3, 3),
-        silence=Silence.BREACHING,
+        silence=TreatMissingData.BREACHING,
     )

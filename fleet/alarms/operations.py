@@ -8,9 +8,9 @@ from typing import Final
 
 from fleet import naming, operations_metrics
 from fleet.alarm_page import EvidenceKind
-from fleet.alarms.clockworks import ENGINE, LEDGER, POOLS, WATCH, clockwork_alarms
 from fleet.alarms.functions import BUDGETS, PAGER, PRICES, ROLLOUT, measured, waiting
-from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, Silence
+from fleet.alarms.scheduled_functions import ENGINE, LEDGER, POOLS, WATCH, scheduled_function_alarms
+from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, TreatMissingData
 
 # By then a destination has refused a first delivery and three more tries, which is no hiccup.
 DELAYED_SECONDS: Final = 600
@@ -32,7 +32,7 @@ def platform_alarms(
     return (
         _delayed(environment),
         _undelivered(environment),
-        *(alarm for clockwork in looking for alarm in clockwork_alarms(environment, clockwork)),
+        *(alarm for scheduled in looking for alarm in scheduled_function_alarms(environment, scheduled)),
         *_prices(environment),
         *_budgets(environment, forecast_percent),
         *(_rollouts(environment) if has_endpoints else ()),
@@ -66,7 +66,7 @@ def _rollouts(environment: str) -> tuple[AlarmSpec, ...]:
             comparison=Comparison.AT_LEAST,
             threshold=1,
             datapoints=(1, 1),
-            silence=Silence.NOT_BREACHING,
+            silence=TreatMissingData.NOT_BREACHING,
         ),
     )
 
@@ -87,7 +87,7 @@ def _prices(environment: str) -> Sequence[AlarmSpec]:
         threshold=1,
         datapoints=(1, 1),
         # It speaks once a day: what it said lasts until it speaks again.
-        silence=Silence.KEEP,
+        silence=TreatMissingData.KEEP,
     )
     unhandled = waiting(
         environment,
@@ -128,7 +128,7 @@ def _budgets(environment: str, forecast_percent: float | None) -> Sequence[Alarm
         threshold=forecast_percent,
         datapoints=(1, 1),
         # It speaks once an hour: what it said lasts until it speaks again.
-        silence=Silence.KEEP,
+        silence=TreatMissingData.KEEP,
     )
     return forecast, unhandled
 
@@ -157,7 +157,7 @@ def _delayed(environment: str) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=DELAYED_SECONDS,
         datapoints=(1, 1),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
         past_the_pager=True,
     )
 

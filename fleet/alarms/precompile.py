@@ -9,7 +9,7 @@ from typing import Final
 from fleet import naming
 from fleet.alarm_page import EvidenceKind
 from fleet.alarms.functions import PRECOMPILE, waiting
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, TreatMissingData
 
 STATES: Final = "AWS/States"
 _REST_MINUTES: Final = 15
@@ -43,7 +43,7 @@ def _failed(environment: str, machine: str) -> AlarmSpec:
         threshold=1,
         # One ticket for the models of one evening.
         datapoints=(1, _REST_MINUTES),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 

@@ -15,7 +15,7 @@ from fleet.alarms.specs import (
     MetricRef,
     Not,
     Severity,
-    Silence,
+    TreatMissingData,
 )
 from fleet.load_balancer import EndpointNames
 from fleet.serving.scaling import Scaling
@@ -45,7 +45,7 @@ def endpoint_saturated(settings: AlarmSettings, names: EndpointNames, scaling: S
         comparison=Comparison.ABOVE,
         threshold=1,
         datapoints=(15, 20),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -69,7 +69,7 @@ def awake_only(
         comparison=Comparison.BELOW,
         threshold=1,
         datapoints=(1, scaling.warm_up_minutes),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
         notifies=False,
     )
     parts = [replace(spec, key=f"{spec.key}{_SEEN}", notifies=False) for spec in specs]

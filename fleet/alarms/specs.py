@@ -32,7 +32,7 @@ class Severity(StrEnum):
     TICKET = "ticket"
 
 
-class Silence(StrEnum):
+class TreatMissingData(StrEnum):
     """What a minute without data means, in CloudWatch's words. No spec has a default for it."""
 
     BREACHING = "breaching"
@@ -170,7 +170,7 @@ class AlarmSpec(_Alarm):
     comparison: Comparison
     threshold: float
     datapoints: tuple[int, int]
-    silence: Silence
+    silence: TreatMissingData
 
     def __post_init__(self) -> None:
         breaching, evaluated = self.datapoints
@@ -180,7 +180,7 @@ class AlarmSpec(_Alarm):
     @property
     def warm_up_minutes(self) -> int | None:
         """How long it is not evaluated after it was made: an alarm that fires on silence would fire at once."""
-        return WARM_UP_MINUTES if self.silence is Silence.BREACHING else None
+        return WARM_UP_MINUTES if self.silence is TreatMissingData.BREACHING else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from typing import Final
 
 from fleet import naming, operations_metrics
 from fleet.alarm_page import EvidenceKind
-from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, TreatMissingData
 
 _HOURS: Final = 3
 # A small fleet may run this many short jobs in an hour; as many all month long cost some $40.
@@ -34,5 +34,5 @@ def metrics_budget(environment: str, *, jobs_planned: int) -> AlarmSpec:
         # The ledger counts once an hour: three hours in a row, and not one busy morning.
         datapoints=(_HOURS, _HOURS * 60),
         # Minutes between two counts say nothing, and that the ledger is silent is LedgerSilent's.
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )

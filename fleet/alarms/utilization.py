@@ -13,7 +13,7 @@ from fleet.alarms.specs import (
     MathRef,
     Not,
     Severity,
-    Silence,
+    TreatMissingData,
 )
 from fleet.job_pace import STRAGGLER_POINTS
 from fleet.job_progress import HANG_MINUTES, IDLE_PERCENT
@@ -44,7 +44,7 @@ def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.BELOW,
         threshold=IDLE_PERCENT,
         datapoints=_window(settings, (4, 5), (25, 30)),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -70,7 +70,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         comparison=Comparison.BELOW,
         threshold=threshold,
         datapoints=_window(settings, (12, 15), (36, 45)),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
         notifies=False,
     )
     waste = AlarmSpec(
@@ -85,7 +85,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         comparison=Comparison.ABOVE,
         threshold=thresholds.wasted_usd_per_node_hour,
         datapoints=_window(settings, (12, 15), (36, 45)),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
         notifies=False,
     )
     return below, waste
@@ -130,7 +130,7 @@ def non_finite_loss(settings: AlarmSettings) -> AlarmSpec:
         # Any: a loss does not come back. One page for all that follow within a quarter of an hour.
         datapoints=(1, 15),
         # Only jobs that report a loss have the metric.
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -149,7 +149,7 @@ def job_hang(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         datapoints=(1, 1),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
@@ -178,5 +178,5 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=STRAGGLER_POINTS,
         datapoints=(10, 10),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )

@@ -13,9 +13,9 @@ from fleet.reserved.group_shortage import group_shortage
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
 from fleet.reserved.reservation_shortage import reservation_shortage
+from fleet.reserved.reservation_state import Standing, fits, standing, takes_work
 from fleet.reserved.shortage import worst
 from fleet.reserved.silence import silent_nodes
-from fleet.reserved.standing import Standing, fits, standing, takes_work
 
 
 @dataclass(frozen=True, slots=True)

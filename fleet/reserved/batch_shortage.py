@@ -9,8 +9,8 @@ from typing import Final
 
 from fleet.reserved.observed import Batch, Job, Seen
 from fleet.reserved.place import Place
+from fleet.reserved.reservation_state import GRACE, is_awaited
 from fleet.reserved.shortage import NOTHING, Shortage, one_line
-from fleet.reserved.standing import GRACE, is_awaited
 
 _WRONG: Final = "MISCONFIGURATION:"
 _BLOCKED: Final = ("CAPACITY:", _WRONG, "UNDETERMINED")

@@ -6,8 +6,8 @@ from typing import Final
 from fleet.fleet_spec import MarketKind
 from fleet.reserved.observed import Activity, ScalingGroup, Seen
 from fleet.reserved.place import Place
+from fleet.reserved.reservation_state import GRACE, was_just_deployed
 from fleet.reserved.shortage import NOTHING, Shortage, one_line
-from fleet.reserved.standing import GRACE, was_just_deployed
 
 # The instance exists and serves, or is kept out of service by somebody: no capacity is missing for it.
 _THERE: Final = frozenset({"InService", "Standby", "EnteringStandby"})

@@ -10,8 +10,8 @@ from datetime import datetime
 from fleet.reserved.batch_shortage import demand
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
+from fleet.reserved.reservation_state import AHEAD, GRACE, Standing, fits, standing, was_just_deployed
 from fleet.reserved.shortage import NOTHING, Shortage, one_line
-from fleet.reserved.standing import AHEAD, GRACE, Standing, fits, standing, was_just_deployed
 
 
 def reservation_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from fleet.rollout.course import BEFORE_PROMOTION, roll_back
+from fleet.rollout.phases import BEFORE_PROMOTION, roll_back
 from fleet.rollout.record import Outcome, Phase, Rollout
 
 

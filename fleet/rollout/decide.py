@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from fleet.rollout.course import BEFORE_PROMOTION, bake, hold, is_paused, minutes_in_phase, paused, roll_back
 from fleet.rollout.facts import Facts, Side, p99_in_common
 from fleet.rollout.gates import Verdict, judge
+from fleet.rollout.phases import BEFORE_PROMOTION, bake, hold, is_paused, minutes_in_phase, paused, roll_back
 from fleet.rollout.record import Outcome, Phase, Rollout, short, wanted
 from fleet.rollout.shadowing import begin_shadow, shadowing
 

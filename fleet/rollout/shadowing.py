@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import datetime
 
-from fleet.rollout.course import bake, is_paused, minutes_in_phase, paused, roll_back
 from fleet.rollout.facts import Facts
+from fleet.rollout.phases import bake, is_paused, minutes_in_phase, paused, roll_back
 from fleet.rollout.record import Phase, Rollout
 from fleet.shadow.gate import judge, said
 

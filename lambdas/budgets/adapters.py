@@ -5,9 +5,9 @@ from typing import Final
 import boto3
 from botocore.config import Config
 
-from lambdas.budgets.books import LedgerBooks
 from lambdas.budgets.clients import BatchClient, PoolTableClient, S3Client, TableClient
 from lambdas.budgets.fleets import Fleets
+from lambdas.budgets.ledger_store import LedgerBooks
 from lambdas.budgets.pools import Pools
 from lambdas.budgets.ports import World
 from lambdas.budgets.queues import BatchQueues

@@ -14,7 +14,7 @@ from fleet.instances import Price
 from fleet.reserved.assessment import Assessment, assess, nodes_to_keep, vcpus_to_keep
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
-from fleet.reserved.standing import Standing, fits, standing
+from fleet.reserved.reservation_state import Standing, fits, standing
 from lambdas.capacity_watch.ports import World
 
 # Side by side, because AWS may keep one fleet's call waiting until it times out.

@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeVar
 from fleet import naming
 from fleet.alarm_page import AlarmPage, EvidenceKind
 from fleet.paging import SMALL_FLEET
-from lambdas.pager import capacity, evidence, idle, node_states, worthless
+from lambdas.pager import capacity, evidence, idle_allocated, node_states, non_finite_loss
 from lambdas.pager.capacity import Capacity
 from lambdas.pager.changes import Changes, Spell
 from lambdas.pager.errors import EnrichmentError
@@ -144,9 +144,9 @@ def _evidence(of: Enrichment, alarm: AlarmPage, change: AlarmChange, logs: Logs)
     is_large = fleet in logs.large_fleets
     events = (logs.states if is_large else logs.nodes).read(of.query or "", *window)
     if kind is EvidenceKind.LOST_JOBS:
-        events = worthless.of_lost_jobs(events, _reports(fleet, logs, *window) if is_large else ())
+        events = non_finite_loss.of_lost_jobs(events, _reports(fleet, logs, *window) if is_large else ())
     if kind is EvidenceKind.IDLE_JOBS:
-        events = idle.of_idle_jobs(events)
+        events = idle_allocated.of_idle_jobs(events)
     mean_waste = logs.waste.per_node(fleet, *window) if is_large and kind not in _OF_JOBS else {}
     found = evidence.collect(events, kind, change.changed_at, mean_waste)
     if is_large and kind is EvidenceKind.IDLE_JOBS:
@@ -159,7 +159,7 @@ def _evidence(of: Enrichment, alarm: AlarmPage, change: AlarmChange, logs: Logs)
 
 def _reports(fleet: str, logs: Logs, start: datetime, end: datetime) -> list[NodeEvent]:
     try:
-        return logs.nodes.read(worthless.reports_query(fleet), start, end)
+        return logs.nodes.read(non_finite_loss.reports_query(fleet), start, end)
     except EnrichmentError:
         # The nodes are known all the same.
         return []

@@ -30,13 +30,13 @@ from lambdas.pager.adapters import (
 )
 from lambdas.pager.changes import ChangeMetrics
 from lambdas.pager.deadline import meanwhile, within
+from lambdas.pager.delivery_idempotency import Once
 from lambdas.pager.destinations.delivery import HttpPoster
 from lambdas.pager.destinations.sending import Senders
 from lambdas.pager.enrichment import Logs
 from lambdas.pager.errors import DeliveryError
 from lambdas.pager.incident_table import IncidentTable
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Notice, Severity, SnsEvent, SnsMessage
-from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World
 from lambdas.pager.settings import FUNCTION
 from lambdas.shared.observability import emit, logger

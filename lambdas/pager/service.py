@@ -18,7 +18,7 @@ from lambdas.pager.errors import DeliveryError, IncidentStoreError, SecretError
 from lambdas.pager.incident import Incident, Transition, incident_of
 from lambdas.pager.links import links
 from lambdas.pager.model import AlarmChange, Notice, Severity, State
-from lambdas.pager.page import Page
+from lambdas.pager.page_text import Page
 from lambdas.pager.settings import Settings
 
 # So long an OK waits for its own ALARM; then whatever it may have opened is closed unseen.

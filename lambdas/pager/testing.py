@@ -5,7 +5,7 @@ from contextlib import suppress
 from fleet.paging import report_key
 from lambdas.pager.errors import IncidentStoreError
 from lambdas.pager.model import AlarmChange
-from lambdas.pager.page import is_test, milliseconds
+from lambdas.pager.page_text import is_test, milliseconds
 from lambdas.pager.service import Incidents, Outcome
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from fleet.rollout.course import kept_waiting
 from fleet.rollout.facts import Facts
+from fleet.rollout.phases import kept_waiting
 from fleet.rollout.place import RolloutPlace
 from fleet.rollout.report import report
 from lambdas.rollout import service

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from agents.minute.batch import NodeMinute
 from fleet import metrics
-from fleet.alarms import AlarmSettings, AlarmSpec, Comparison, MetricRef, Severity, Silence, Spec
+from fleet.alarms import AlarmSettings, AlarmSpec, Comparison, MetricRef, Severity, Spec, TreatMissingData
 from fleet.node_state import NodeState
 
 NAMESPACE: Final = "Rivals"
@@ -68,7 +68,7 @@ def _rule(
         comparison=comparison,
         threshold=threshold,
         datapoints=(minutes, minutes),
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 

@@ -13,12 +13,12 @@ from fleet.alarm_page import AlarmPage
 from lambdas.pager import node_states, service, settings
 from lambdas.pager.adapters import EventQuery, Secrets, WasteMetric, events_of
 from lambdas.pager.changes import ChangeMetrics
+from lambdas.pager.delivery_idempotency import Once
 from lambdas.pager.destinations.sending import Senders, Sign
 from lambdas.pager.enrichment import Logs
 from lambdas.pager.errors import DeliveryError, EnrichmentError
 from lambdas.pager.incident_table import IncidentTable
 from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Severity
-from lambdas.pager.once import Once
 from lambdas.pager.service import Outcome, World
 from tests.support.alarm_pages import RUNBOOKS_URL, alarm_pages
 from tests.support.aws_fakes import FakeLogs, FakeMetrics, FakeQueue, FakeSecrets, FakeTable, FakeTicker

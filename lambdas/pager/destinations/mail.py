@@ -7,16 +7,15 @@ and ends the subscription without the platform's help. SNS takes subjects of at 
 from collections.abc import Iterator
 from typing import Final
 
-from lambdas.pager import capacity
-from lambdas.pager import page as wording
-from lambdas.pager.page import Page
+from lambdas.pager import capacity, page_text
+from lambdas.pager.page_text import Page
 
 SUBJECT_LIMIT: Final = 99
 
 
 def subject(page: Page) -> str:
     """The page's title, as far as SNS takes it."""
-    return plain_subject(wording.title(page))
+    return plain_subject(page_text.title(page))
 
 
 def plain_subject(title: str) -> str:
@@ -28,22 +27,22 @@ def plain_subject(title: str) -> str:
 
 def text(page: Page) -> str:
     """What Slack is told, without its marks."""
-    return "\n".join([wording.title(page), "", *_body(page)])
+    return "\n".join([page_text.title(page), "", *_body(page)])
 
 
 def _body(page: Page) -> Iterator[str]:
     if page.is_resolved:
-        yield f"{page.what} is over since {wording.clock(page.change.changed_at)}."
+        yield f"{page.what} is over since {page_text.clock(page.change.changed_at)}."
         return
-    yield wording.summary(page)
-    for name, fact in wording.facts(page):
+    yield page_text.summary(page)
+    for name, fact in page_text.facts(page):
         yield f"{name}: {fact}"
-    yield from _listed("Nodes, worst first:", list(wording.node_lines(page)))
+    yield from _listed("Nodes, worst first:", list(page_text.node_lines(page)))
     yield from _listed("Reservations:", capacity.reservations(page.capacity))
     if page.enrichment_problem:
         yield from ("", f"There is more to know, and it is missing here: {page.enrichment_problem}")
-    yield from ("", f"What to do first: {wording.action(page)}")
-    if command := wording.first_command(page):
+    yield from ("", f"What to do first: {page_text.action(page)}")
+    if command := page_text.first_command(page):
         yield from ("", f"    {command}")
     yield ""
     yield f"Runbook: {page.links.runbook}"

@@ -7,10 +7,9 @@ other. Where nothing could be remembered it is the ARN alone.
 
 from typing import Final
 
-from lambdas.pager import capacity, changes
-from lambdas.pager import page as wording
+from lambdas.pager import capacity, changes, page_text
 from lambdas.pager.model import Severity
-from lambdas.pager.page import Page
+from lambdas.pager.page_text import Page
 
 SUMMARY_LIMIT: Final = 1024
 DEDUP_LIMIT: Final = 255
@@ -24,7 +23,7 @@ def event(page: Page, routing_key: str) -> Event:
     """The trigger or resolve event of ``page``."""
     base: Event = {"routing_key": routing_key, "dedup_key": page.dedup_key[-DEDUP_LIMIT:]}
     payload: Event = {
-        "summary": wording.title(page)[:SUMMARY_LIMIT],
+        "summary": page_text.title(page)[:SUMMARY_LIMIT],
         "source": page.subject,
         # An incident that is over is on record there, and nobody needs to get up for it.
         "severity": "info" if page.incident.is_over and not page.is_resolved else SEVERITIES[page.severity],
@@ -57,16 +56,16 @@ def _links(page: Page) -> list[dict[str, str]]:
 def details(page: Page) -> dict[str, object]:
     """What is known of a page, by name; what is not known is left out."""
     known: dict[str, object | None] = {
-        "what": wording.summary(page),
+        "what": page_text.summary(page),
         **{name.lower(): text for name, text in capacity.facts(page.capacity).items()},
         "reservations": capacity.reservations(page.capacity) or None,
-        "job": wording.jobs(page),
-        "money": wording.money(page),
+        "job": page_text.jobs(page),
+        "money": page_text.money(page),
         "changes": changes.wording(page.changes, page.change.changed_at),
-        "nodes": list(wording.node_lines(page)) or None,
-        "numbers": wording.numbers(page),
-        "do_first": wording.action(page),
-        "first_command": wording.first_command(page),
+        "nodes": list(page_text.node_lines(page)) or None,
+        "numbers": page_text.numbers(page),
+        "do_first": page_text.action(page),
+        "first_command": page_text.first_command(page),
         "runbook": page.links.runbook,
         "missing": page.enrichment_problem,
     }

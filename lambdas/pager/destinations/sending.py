@@ -10,7 +10,7 @@ from fleet.paging import Destination, Kind
 from lambdas.pager.destinations import mail, pagerduty, slack, webhook
 from lambdas.pager.errors import SecretError
 from lambdas.pager.model import Notice
-from lambdas.pager.page import Page
+from lambdas.pager.page_text import Page
 
 Sign = Callable[[bytes], Mapping[str, str]]
 

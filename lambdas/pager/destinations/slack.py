@@ -5,10 +5,9 @@ Limits that Slack documents: header 150 characters, a section's text 3,000, a fi
 
 from typing import Final, TypedDict
 
-from lambdas.pager import capacity
-from lambdas.pager import page as wording
+from lambdas.pager import capacity, page_text
 from lambdas.pager.model import Notice
-from lambdas.pager.page import Page
+from lambdas.pager.page_text import Page
 
 HEADER_LIMIT: Final = 150
 TEXT_LIMIT: Final = 2900
@@ -25,7 +24,7 @@ class SlackMessage(TypedDict):
 
 def message(page: Page) -> SlackMessage:
     """The message of ``page``."""
-    title = wording.title(page)
+    title = page_text.title(page)
     blocks: list[Block] = [{"type": "header", "text": {"type": "plain_text", "text": title[:HEADER_LIMIT]}}]
     blocks += [_section(text) for text in _paragraphs(page)]
     blocks.append(_section(_links(page)))
@@ -40,23 +39,23 @@ def notice_message(notice: Notice) -> SlackMessage:
 
 def _paragraphs(page: Page) -> list[str]:
     if page.is_resolved:
-        return [f"{escape(page.what)} is over since {wording.clock(page.change.changed_at)}."]
-    paragraphs = [escape(wording.summary(page)), _facts(page)]
-    nodes = "\n".join(f"• {escape(line)}" for line in wording.node_lines(page))
+        return [f"{escape(page.what)} is over since {page_text.clock(page.change.changed_at)}."]
+    paragraphs = [escape(page_text.summary(page)), _facts(page)]
+    nodes = "\n".join(f"• {escape(line)}" for line in page_text.node_lines(page))
     if nodes:
         paragraphs.append(f"*Nodes, worst first*\n{nodes}")
     if lines := "\n".join(f"• {escape(line)}" for line in capacity.reservations(page.capacity)):
         paragraphs.append(f"*Reservations*\n{lines}")
     if page.enrichment_problem:
         paragraphs.append(f"_There is more to know, and it is missing here: {escape(page.enrichment_problem)}_")
-    paragraphs.append(f"*What to do first*\n{escape(wording.action(page))}")
-    if command := wording.first_command(page):
+    paragraphs.append(f"*What to do first*\n{escape(page_text.action(page))}")
+    if command := page_text.first_command(page):
         paragraphs.append(f"```{escape(command)}```")
     return [text for text in paragraphs if text]
 
 
 def _facts(page: Page) -> str:
-    return "\n".join(f"*{name}:* {escape(text)}" for name, text in wording.facts(page))
+    return "\n".join(f"*{name}:* {escape(text)}" for name, text in page_text.facts(page))
 
 
 def _links(page: Page) -> str:

@@ -21,9 +21,9 @@ from fleet.alarms import (
     MetricRef,
     Not,
     Severity,
-    Silence,
     Spec,
     Thresholds,
+    TreatMissingData,
     alarms_in,
     change_in_progress,
     endpoint_alarms,
@@ -78,7 +78,7 @@ def any_alarm(**changes: Any) -> AlarmSpec:
         "comparison": Comparison.AT_LEAST,
         "threshold": 1,
         "datapoints": (1, 1),
-        "silence": Silence.NOT_BREACHING,
+        "silence": TreatMissingData.NOT_BREACHING,
     } | changes
     return AlarmSpec(**values)
 
@@ -294,7 +294,7 @@ def test_an_endpoint_pages_for_errors_latency_and_having_no_target() -> None:
 
     assert set(alarms) == {"EndpointErrors", "EndpointLatencyP99", "NoHealthyTargets"}
     assert {alarm.severity for alarm in alarms.values()} == {Severity.PAGE}
-    assert alarms["NoHealthyTargets"].silence is Silence.BREACHING
+    assert alarms["NoHealthyTargets"].silence is TreatMissingData.BREACHING
 
 
 def test_endpoint_errors_are_a_share_of_a_minimum_of_traffic() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from fleet.alarm_evaluation import State
-from fleet.alarms import AlarmSettings, AlarmSpec, Severity, Silence, fleet_alarms
+from fleet.alarms import AlarmSettings, AlarmSpec, Severity, TreatMissingData, fleet_alarms
 from fleet.alarms.capacity import capacity_alarms
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import CATALOGUE, Publisher
@@ -58,7 +58,7 @@ def test_an_alarm_keeps_its_state_for_what_only_the_watch_can_say_each_minute() 
 
     every = [spec for market in MarketKind for spec in capacity_alarms(settings(market))]
 
-    assert {spec.key for spec in every if spec.silence is not Silence.KEEP} == {"SpotInterruption"}
+    assert {spec.key for spec in every if spec.silence is not TreatMissingData.KEEP} == {"SpotInterruption"}
     assert len(gauges) == 10
 
 

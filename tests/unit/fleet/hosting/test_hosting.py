@@ -8,7 +8,7 @@ import pytest
 
 from environments.alarms import alarm_settings, environment_alarms
 from environments.month_shape import month_shape
-from fleet.alarms import AlarmSpec, MathRef, Silence
+from fleet.alarms import AlarmSpec, MathRef, TreatMissingData
 from fleet.hosting.sizes import hosted_type, sizes
 from fleet.hosting.surcharge import surcharge
 from fleet.instances import Price, PriceKind, instance_type
@@ -84,7 +84,7 @@ def test_its_alarms_are_those_of_every_endpoint_and_no_others() -> None:
     # An endpoint without an instance says nothing at all.
     gone = found["NoHealthyTargets"]
     assert isinstance(gone, AlarmSpec)
-    assert gone.silence is Silence.BREACHING
+    assert gone.silence is TreatMissingData.BREACHING
     slow = found["EndpointLatencyP99"]
     assert isinstance(slow, AlarmSpec)
     assert isinstance(slow.metric, MathRef)

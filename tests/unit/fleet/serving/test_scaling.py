@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.alarm_evaluation import State
-from fleet.alarms.specs import AlarmSpec, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Severity, TreatMissingData
 from fleet.serving.scaling import ROOM, Targets, may_leave, mistakes, nodes_for
 from fleet.serving.scaling_policies import Move, Rule, rules, tracked
 from tests.support.alarm_minutes import Minute, last_state
@@ -24,7 +24,7 @@ def rule(move: Move, **changes: Any) -> AlarmSpec:
         environment="prod", subject="chat", key=move.name, title="", severity=Severity.TICKET,
         summary="", action="",
         metric=chosen.metric, comparison=chosen.comparison, threshold=chosen.threshold,
-        datapoints=(chosen.minutes, chosen.minutes), silence=Silence.NOT_BREACHING,
+        datapoints=(chosen.minutes, chosen.minutes), silence=TreatMissingData.NOT_BREACHING,
     )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from botocore.exceptions import ClientError
 from fleet.budgets.stop import Standing, Stop
 from fleet.ledger import Category
 from lambdas.budgets import handler, settings
-from lambdas.budgets.books import LedgerBooks
 from lambdas.budgets.fleets import Fleets
+from lambdas.budgets.ledger_store import LedgerBooks
 from lambdas.budgets.pools import Pools
 from lambdas.budgets.ports import BatchPlace, ConflictError, PoolPlace, Record
 from lambdas.budgets.queues import BatchQueues

@@ -7,7 +7,7 @@ from typing import Final
 from fleet import naming, operations_metrics
 from fleet.alarm_page import EvidenceKind
 from fleet.alarms.functions import CAPACITY_BLOCKS, CAPACITY_WATCH, COST_REPORT, POOL, measured, waiting
-from fleet.alarms.specs import AlarmSpec, Comparison, Severity, Silence
+from fleet.alarms.specs import AlarmSpec, Comparison, Severity, TreatMissingData
 from fleet.operations_metrics import OperationsMetric
 
 # Two functions are woken every minute: one lost tick is nothing, five looks in a row are no accident.
@@ -19,7 +19,7 @@ SILENT_HOURS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Clockwork:
+class ScheduledFunction:
     """A function that looks by the clock and counts its problems each time, if there were none as 0.
 
     ``problem_looks`` of the last minutes (M, N) with a problem are a ticket, and so are minutes of ``silent_minutes``.
@@ -36,7 +36,7 @@ class Clockwork:
     silent_minutes: int = SILENT_MINUTES
 
 
-ENGINE: Final = Clockwork(
+ENGINE: Final = ScheduledFunction(
     key="CapacityBlockEngine",
     title="Capacity Block engine",
     function=CAPACITY_BLOCKS,
@@ -45,7 +45,7 @@ ENGINE: Final = Clockwork(
     problem="Something could not be done for a Capacity Block at five looks in a row.",
     silence="Nobody has looked after the Capacity Blocks for ten minutes: no checkpoint signal, no drain.",
 )
-WATCH: Final = Clockwork(
+WATCH: Final = ScheduledFunction(
     key="CapacityWatch",
     title="Capacity watch",
     function=CAPACITY_WATCH,
@@ -55,7 +55,7 @@ WATCH: Final = Clockwork(
     "billed that no fleet has any more.",
     silence="Nobody has looked at the fleets' capacity for ten minutes; the capacity alarms keep their state.",
 )
-LEDGER: Final = Clockwork(
+LEDGER: Final = ScheduledFunction(
     key="Ledger",
     title="Ledger",
     function=COST_REPORT,
@@ -66,7 +66,7 @@ LEDGER: Final = Clockwork(
     problem_looks=(PROBLEM_HOURS, PROBLEM_HOURS * 60),
     silent_minutes=SILENT_HOURS * 60,
 )
-POOLS: Final = Clockwork(
+POOLS: Final = ScheduledFunction(
     key="PoolController",
     title="Pool controller",
     function=POOL,
@@ -77,12 +77,12 @@ POOLS: Final = Clockwork(
 )
 
 
-def clockwork_alarms(environment: str, of: Clockwork) -> Sequence[AlarmSpec]:
+def scheduled_function_alarms(environment: str, of: ScheduledFunction) -> Sequence[AlarmSpec]:
     """The three alarms of one such function."""
     return (_problems(environment, of), _silent(environment, of), _unhandled(environment, of))
 
 
-def _problems(environment: str, of: Clockwork) -> AlarmSpec:
+def _problems(environment: str, of: ScheduledFunction) -> AlarmSpec:
     return AlarmSpec(
         environment=environment,
         subject=naming.PLATFORM,
@@ -98,11 +98,11 @@ def _problems(environment: str, of: Clockwork) -> AlarmSpec:
         threshold=1,
         datapoints=of.problem_looks,
         # Silence is the next alarm's.
-        silence=Silence.NOT_BREACHING,
+        silence=TreatMissingData.NOT_BREACHING,
     )
 
 
-def _silent(environment: str, of: Clockwork) -> AlarmSpec:
+def _silent(environment: str, of: ScheduledFunction) -> AlarmSpec:
     return AlarmSpec(
         environment=environment,
         subject=naming.PLATFORM,
@@ -117,11 +117,11 @@ def _silent(environment: str, of: Clockwork) -> AlarmSpec:
         # No count is below zero: it is the silence that breaches, and nothing else.
         threshold=0,
         datapoints=(of.silent_minutes, of.silent_minutes),
-        silence=Silence.BREACHING,
+        silence=TreatMissingData.BREACHING,
     )
 
 
-def _unhandled(environment: str, of: Clockwork) -> AlarmSpec:
+def _unhandled(environment: str, of: ScheduledFunction) -> AlarmSpec:
     return waiting(
         environment,
         of.function,

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from cli.account import Account, AwsError
 from cli.jobs import pools
+from cli.jobs.batch_submit import named
 from cli.jobs.found import Found
-from cli.jobs.looking import NotDeployedError, place_of
 from cli.jobs.pool_jobs import found_on_pools
-from cli.jobs.sending import named
+from cli.jobs.submission_targets import NotDeployedError, place_of
 from environments.fleets import TrainingFleet
 from environments.model import Environment
 from fleet.jobs.job import Job

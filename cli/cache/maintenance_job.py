@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from cli.account import Account, AwsError
 from cli.cache.place import work_place_of
-from cli.jobs.finding import describe
+from cli.jobs.job_lookup import describe
 from environments.model import Environment
 from fleet import container_overrides
 from fleet.jobs.progress import ENDED
