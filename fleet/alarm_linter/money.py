@@ -7,12 +7,10 @@ from fleet import metrics
 from fleet.alarm_linter.watched import Alarm, Watched
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import Purpose
+from fleet.planning.month.cloudwatch import SERIES_OF_A_FLEET, SERIES_OF_A_JOB
 from fleet.planning.month.prices import service_price
 from fleet.prices.wording import amount
 
-# The design's budget, which 128 nodes in 8 jobs fit into at $60 a month and 2,000 in 125 jobs at $720.
-SERIES_OF_A_FLEET: Final = 44
-SERIES_OF_A_JOB: Final = 16
 # More of CloudWatch's money than this for alarms, and less of it measures anything.
 ALARMS_SHARE: Final = 0.5
 DEAR_ALARM_USD: Final = 1.0
@@ -46,8 +44,8 @@ def over_series_budget(catalogue: dict[str, metrics.MetricSpec]) -> Iterator[Dia
     # No fleet both trains and serves.
     of_fleets = [sum(s.per_fleet and s.only_of in (None, purpose) for s in of_agents) for purpose in Purpose]
     for of, count, budget in (
-        ("fleet", max(of_fleets), SERIES_OF_A_FLEET),
-        ("job", sum(spec.per_job for spec in of_agents), SERIES_OF_A_JOB),
+        ("fleet", max(of_fleets), SERIES_OF_A_FLEET.expected),
+        ("job", sum(spec.per_job for spec in of_agents), SERIES_OF_A_JOB.high),
     ):
         if count > budget:
             why = f"{count} series of each {of}; the budget has {budget}"
