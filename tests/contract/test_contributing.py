@@ -43,6 +43,7 @@ def test_what_the_guide_shows_of_the_example_is_in_it(name: str) -> None:
     assert added <= made.lines
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", NAMES)
 def test_the_checks_are_green_with_all_files_and_red_without_one_of_them(name: str, tmp_path: Path) -> None:
     made = example(name)

@@ -14,6 +14,8 @@ from tests.support.upgrade.obstacles import obstacles
 from tests.support.upgrade.updates import losses, unprotected
 
 PAGE: Final = PROJECT_FOLDER / "docs/upgrade.md"
+pytestmark = pytest.mark.soak
+
 EVERY: Final = [(version, name) for version in releases.RELEASES for name in assemblies.ENVIRONMENTS]
 
 
