@@ -70,15 +70,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: the garbage collector need not look through it ever again."""
+    """What was imported and collected stays to the end, so to look through all of it is seldom worth the time."""
     gc.enable()
-    gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-
-
-def pytest_unconfigure() -> None:
-    """Extension modules look at exit whether their objects are gone."""
-    gc.unfreeze()
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
