@@ -42,7 +42,7 @@ BESIDE_THEIR_BASIS = {
     "fleet/budgets/wording.py": "tests/unit/fleet/budgets/test_waste.py",
     "lambdas/capacity_blocks/reports.py": "tests/unit/lambdas/capacity_blocks/test_tickets_and_usage.py",
     "lambdas/pager/capacity.py": "tests/unit/lambdas/pager/test_capacity_pages.py",
-    "lambdas/pager/page_text.py": "tests/unit/lambdas/pager/test_page.py",
+    "lambdas/pager/page_text.py": "tests/unit/lambdas/pager/test_page_text.py",
 }
 # A mistake that is refused says which figures were typed, a threshold is nobody's price, and a diagnostic or a problem
 # of the price table says kind and date itself.

@@ -96,7 +96,7 @@ class Desk:
         self.details: dict[str, dict[str, Any]] = {}
         for module in ("request", "submit", "show", "logs", "stop"):
             monkeypatch.setattr(f"cli.jobs.{module}.Account", self._account)
-        for pause in ("sending._LOOK_SECONDS", "logs._POLL_SECONDS", "stop._POLL_SECONDS"):
+        for pause in ("batch_submit._LOOK_SECONDS", "logs._POLL_SECONDS", "stop._POLL_SECONDS"):
             monkeypatch.setattr(f"cli.jobs.{pause}", 0.0)
 
     def _account(self, region: str) -> RecordedBatch:
