@@ -26,7 +26,8 @@ $(VENV)/local: requirements.txt requirements-synth.txt requirements-local.txt co
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements.txt \
 		-r requirements-synth.txt -r requirements-local.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable . --editable ./fleet \
+		--editable ./workload --editable ./agents
 	touch $@
 
 $(VENV)/dev: $(VENV)/local requirements-dev.txt

@@ -15,14 +15,14 @@ import time
 from pathlib import Path
 from typing import Final
 
-from agents.workload.compile_cache.lookup import Lookup
-from agents.workload.compile_cache.tiers import content
-from agents.workload.compile_cache.tiers.local import LocalTier
-from agents.workload.compile_cache.tiers.shared import SharedTier
-from agents.workload.compile_cache.upkeep.warming import warm
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.manifest import FileRecord, Manifest
 from tests.support import compiled_graphs
+from workload.compile_cache.lookup import Lookup
+from workload.compile_cache.tiers import content
+from workload.compile_cache.tiers.local import LocalTier
+from workload.compile_cache.tiers.shared import SharedTier
+from workload.compile_cache.upkeep.warming import warm
 
 GRAPHS: Final = 5_000
 BYTES: Final = 8_000_000_000

@@ -20,7 +20,7 @@ SECONDS = 600
 # What synthesis, the linters and the browser need: their tests run on the Python of `make test`.
 HEAVY = ("aws-cdk", "constructs", "cdk-nag", "nodejs", "ministack", "cfn-lint", "playwright", "mypy", "ruff", "types-",
          "boto3-stubs", "duckdb")  # fmt: skip
-WORKLOAD = "tests/unit/agents/workload"
+WORKLOAD = "tests/unit/workload"
 OF_CONTAINERS = (
     f"{WORKLOAD}/compile_cache/test_packing.py",
     f"{WORKLOAD}/compile_cache/test_cold_tier.py",

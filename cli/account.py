@@ -21,7 +21,7 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from fleet.preflight.account import no_answer, no_credentials
+from planning.preflight.account import no_answer, no_credentials
 
 _READING: Final = Config(connect_timeout=3, read_timeout=15, retries={"mode": "standard", "total_max_attempts": 3})
 # What starts or buys something is said once; whether it was heard is looked up, and not guessed.

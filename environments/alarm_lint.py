@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
+from environments.alarm_linter import Around, lint, of_specs
 from environments.alarms import environment_alarms, machinery_alarms
 from environments.documents import RUNBOOKS
 from environments.model import Environment
 from environments.types_and_zones import can_be_planned
-from fleet.alarm_linter import Around, lint, of_specs
 from fleet.diagnostics import Diagnostic
 from fleet.load_balancer import EndpointNames
 

@@ -23,7 +23,7 @@ from fleet.fleet_spec import MarketKind, Purpose
 from fleet.hosting.variants import VariantNames
 from fleet.instances import instance_type
 from fleet.load_balancer import EndpointNames
-from fleet.planning.month.cloudwatch import jobs_at_once
+from planning.month.cloudwatch import jobs_at_once
 
 
 def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:

@@ -6,10 +6,10 @@ from environments.model import Environment
 from environments.month_shape import month_shape
 from environments.types_and_zones import can_be_planned
 from fleet.diagnostics import Diagnostic, warn
-from fleet.planning.month.bill import month_of
-from fleet.planning.month.line import Group
-from fleet.planning.month.prices import service_price
 from fleet.prices.wording import amount
+from planning.month.bill import month_of
+from planning.month.line import Group
+from planning.month.prices import service_price
 
 
 def over_cloudwatch_budget(environment: Environment) -> Iterator[Diagnostic]:

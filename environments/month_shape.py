@@ -1,4 +1,4 @@
-"""From an environment file to the plain values that ``fleet.planning.month`` prices."""
+"""From an environment file to the plain values that ``planning.month`` prices."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -14,9 +14,9 @@ from fleet.fleet_spec import Purpose
 from fleet.hosting.surcharge import surcharge
 from fleet.instances import Price, instance_type
 from fleet.load_balancer import EndpointNames
-from fleet.planning.month.shape import EnvironmentShape, FleetShape, Function, HostedShape
 from fleet.prices import price_of
 from fleet.serving.scaling_policies import rules, tracked
+from planning.month.shape import EnvironmentShape, FleetShape, Function, HostedShape
 
 # The network stack's interface endpoints, each in every zone.
 INTERFACE_ENDPOINTS: Final = 11

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from agents.workload.compile_cache.compiler import installing
+from workload.compile_cache.compiler import installing
 
 RESUME: Final = 75
 RESUME_FILE: Final = "NEURON_FLEET_RESUME_FILE"
@@ -118,7 +118,7 @@ def run(environment: Mapping[str, str], module: str, arguments: Sequence[str], b
 
 def warm_up(environment: Mapping[str, str], processes: list[subprocess.Popen[bytes]]) -> None:
     """Fetch the graphs that the shared tier has. Trouble costs a compilation, and never the job."""
-    command = [sys.executable, "-m", "agents.workload.compile_cache", "warm"]
+    command = [sys.executable, "-m", "workload.compile_cache", "warm"]
     process = subprocess.Popen(command, env=dict(environment))
     processes.append(process)
     try:

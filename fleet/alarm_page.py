@@ -5,10 +5,10 @@ The pager finds it by the alarm's name. What people read in CloudWatch, the desc
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from fleet import naming
+from fleet.string_enum import StringEnum
 
 # In the pager's package, beside its modules.
 FILE: Final = "lambdas/pager/alarms.json"
@@ -20,7 +20,7 @@ OPEN_THE_RUNBOOK: Final = "Open the runbook."
 RUNBOOKS: Final = "README.md"
 
 
-class EvidenceKind(StrEnum):
+class EvidenceKind(StringEnum):
     """Which events a page brings: of which log, and what in them is the matter."""
 
     NONE = "none"
@@ -71,7 +71,7 @@ class AlarmPage:
     evidence_minutes: int = EVIDENCE_MINUTES
     first_command: str | None = None
 
-    def of(self, description: str) -> Self:
+    def of(self, description: str) -> "AlarmPage":
         """The same of an alarm that was deployed with ``description``: other words than ours are told as they are."""
         if description == self.description:
             return self

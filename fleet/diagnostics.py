@@ -1,13 +1,14 @@
 """What is wrong with something that a person wrote, and what would be right: one value for every reader of it."""
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final
+
+from fleet.string_enum import StringEnum
 
 LONGEST: Final = 600
 
 
-class Severity(StrEnum):
+class Severity(StringEnum):
     """An error refuses, a warning does not, a note informs."""
 
     ERROR = "error"

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from fleet.instances import Price
 from fleet.neuron_software import Framework
+from fleet.string_enum import StringEnum
 
 
-class MarketKind(StrEnum):
+class MarketKind(StringEnum):
     """How capacity is bought."""
 
     ON_DEMAND = "on-demand"
@@ -17,21 +17,21 @@ class MarketKind(StrEnum):
     CAPACITY_BLOCK = "capacity-block"
 
 
-class Purpose(StrEnum):
+class Purpose(StringEnum):
     """Training fleets run jobs over many nodes in one zone; inference fleets serve from several zones."""
 
     TRAINING = "training"
     INFERENCE = "inference"
 
 
-class Engine(StrEnum):
+class Engine(StringEnum):
     """What launches a training fleet's nodes and runs its jobs: AWS Batch, or the platform's own Auto Scaling group."""
 
     BATCH = "batch"
     POOL = "pool"
 
 
-class EfaLayout(StrEnum):
+class EfaLayout(StringEnum):
     """How the network cards of an EFA node are filled; ``fleet.capacity.interfaces`` has both, with their sources."""
 
     EFA = "efa"

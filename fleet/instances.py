@@ -8,13 +8,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
 from fleet.accelerators import Accelerator, accelerator
 from fleet.instance_facts import FILE, missing_facts, unverified_facts
+from fleet.string_enum import StringEnum
 
 _SETS: Final = ("usage_classes", "regions", "availability_zone_ids", "capacity_block_regions")
 _AS_WRITTEN: Final = (
@@ -43,7 +43,7 @@ class IncompleteInstanceTypeError(UnknownInstanceTypeError):
         super().__init__(what, "complete it there")
 
 
-class PriceKind(StrEnum):
+class PriceKind(StringEnum):
     """How an hour is bought. SageMaker hosting has SageMaker's surcharge; a negotiated rate is of a contract."""
 
     ON_DEMAND = "on-demand"

@@ -1,6 +1,6 @@
 """What services allow, each with its source, and the code of the diagnostic that says so.
 
-Those of CloudWatch's alarms and dashboards are in ``fleet.alarm_linter.quotas``, those of a VPC's addresses in
+Those of CloudWatch's alarms and dashboards are in ``environments.alarm_linter.quotas``, those of a VPC's addresses in
 ``environments.subnets``, and SageMaker's names in ``environments.hosted_rules``: each beside what is measured by it.
 """
 

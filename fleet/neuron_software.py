@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
+
+from fleet.string_enum import StringEnum
 
 Sdk = tuple[int, int]
 
 
-class Framework(StrEnum):
+class Framework(StringEnum):
     """The library that runs the model; which Neuron SDK still has it, and for which chip, differs between them."""
 
     NXD_INFERENCE = "nxd-inference"

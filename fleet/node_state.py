@@ -5,8 +5,9 @@ state, the reason in words, and what to remember. The states are tried in the or
 """
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final
+
+from fleet.string_enum import StringEnum
 
 STARTUP_GRACE_MINUTES: Final = 30
 CHECKPOINT_MINUTES: Final = 15
@@ -14,7 +15,7 @@ _MINUTE: Final = 60.0
 _JOBS_REMEMBERED: Final = 8
 
 
-class NodeState(StrEnum):
+class NodeState(StringEnum):
     """What a node is doing, in the order of precedence."""
 
     BLIND = "BLIND"

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
+from fleet.string_enum import StringEnum
 
-class Kind(StrEnum):
+
+class Kind(StringEnum):
     """What a destination speaks."""
 
     PAGERDUTY = "pagerduty"

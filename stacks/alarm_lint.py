@@ -8,8 +8,8 @@ import aws_cdk as cdk
 import jsii
 
 from environments.alarm_lint import around
+from environments.alarm_linter import lint, of_template
 from environments.model import Environment
-from fleet.alarm_linter import lint, of_template
 from fleet.diagnostics import Diagnostic
 
 NAME: Final = "neuron-fleet-alarms"

@@ -98,7 +98,7 @@ class CompileCacheStack(Stack):
     def grant_write(self, role: iam.IRole) -> None:
         """Let ``role`` write through the writing access point, under leases, and put artifacts into the bucket.
 
-        What each needs is in the docstring of ``agents/workload/compile_cache/adapters.py``.
+        What each needs is in the docstring of ``workload/compile_cache/adapters.py``.
         """
         self._grant(role, self.writer, "elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite")
         for actions, resource in (

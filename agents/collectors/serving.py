@@ -1,6 +1,6 @@
 """Says in the node's events and metrics that an endpoint's task has given up its host: the node has a FAULT.
 
-The task remembers restarts of its runtime in a file (``agents/workload/serving/memory.py``). After the second sickness
+The task remembers restarts of its runtime in a file (``workload/serving/memory.py``). After the second sickness
 in a boot it asks for no third start, and whoever looks after nodes takes over.
 """
 
@@ -10,8 +10,8 @@ from typing import Final
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.reading.boot_memory import BootMemory
 from agents.collectors.seen_error import SeenError, Source
-from agents.workload.serving import memory as host_memory
 from fleet.hardware_errors import SERVING_RUNTIME
+from workload.serving import memory as host_memory
 
 _REPORTED: Final = "reported"
 

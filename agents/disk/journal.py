@@ -25,8 +25,8 @@ import msgspec
 
 from agents.collectors.collector import Evidence
 from agents.collectors.jobs.job import Job
-from agents.disk import durable_file
 from agents.minute.minute import Reading
+from workload import durable_file
 
 logger = logging.getLogger(__name__)
 # Two minutes (a clock set back by less than one) of one-second reports of 128 cores, 12 KB each, with room.

@@ -9,7 +9,7 @@ import logging
 import zlib
 from pathlib import Path
 
-from agents.disk import durable_file
+from workload import durable_file
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from agents.disk import durable_file
+from workload import durable_file
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from agents.disk import durable_file
 from fleet.node_state import Memory
+from workload import durable_file
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from agents.disk import durable_file
 from agents.gate.checks import Finding, Outcome
+from workload import durable_file
 
 FILE: Final = "gate.json"
 # One word, for a shell that waits.

@@ -90,12 +90,12 @@ build_version() {
         fail "there is no Python 3.11, 3.12 or 3.13, also not after installing one"
     rm -rf "$new"
     install -d -m 0755 "$new"
-    cp -R "$source/agents" "$source/fleet" "$source/manifest.json" "$new/"
+    cp -R "$source/agents" "$source/fleet" "$source/workload" "$source/manifest.json" "$new/"
     # shellcheck disable=SC2086 # an option or nothing
     "$python" -m venv $pip "$new/venv" || fail "$python cannot make a virtual environment"
     install_packages || fail "the agent's packages cannot be installed"
     # The unit may not write here, so what is compiled now saves time at every start.
-    "$new/venv/bin/python" -m compileall -q "$new/agents" "$new/fleet" "$new/venv/lib" || true
+    "$new/venv/bin/python" -m compileall -q "$new/agents" "$new/fleet" "$new/workload" "$new/venv/lib" || true
     imports "$new" || { rm -rf "$new"; fail "the agent cannot be imported with $python" 3; }
     sync
     : >"$new/.whole"

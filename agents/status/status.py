@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
-from agents.disk import durable_file
 from agents.minute.batch import NodeMinute, iso
 from agents.status.health import CollectorHealth, MonitorHealth, SinkHealth
 from fleet.metrics import PERIOD_SECONDS
 from fleet.node_state import NodeState
 from fleet.version import VERSION
+from workload import durable_file
 
 logger = logging.getLogger(__name__)
 FILE_NAME: Final = "status.json"

@@ -10,8 +10,8 @@ import msgspec
 from cli.bench.load import Load
 from fleet.fleet_spec import MarketKind
 from fleet.instances import Price
-from fleet.planning.money import PlanError
 from fleet.serving.measurement import Measurement, usd_per_million_tokens
+from planning.money import PlanError
 
 KIND: Final = "fleet-bench-endpoint"
 SCHEMA: Final = 1

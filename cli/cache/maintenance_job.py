@@ -1,6 +1,6 @@
 """Work on the shared tier, which only jobs with the precompile role mount with the right to write.
 
-It is a job of one node in a training fleet's queue, that runs a command of ``agents.workload.compile_cache``. All of
+It is a job of one node in a training fleet's queue, that runs a command of ``workload.compile_cache``. All of
 them can be repeated, so one whose answer is lost is simply started again by whoever asked.
 """
 
@@ -19,7 +19,7 @@ from fleet.jobs.progress import ENDED
 from fleet.jobs.submission import JOB_TAG
 
 SUCCEEDED: Final = "SUCCEEDED"
-_PROGRAM: Final = ("python", "-m", "agents.workload.compile_cache")
+_PROGRAM: Final = ("python", "-m", "workload.compile_cache")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from botocore.parsers import ResponseParserError
 
 from cli.account import NO_CREDENTIALS, WITHOUT_CREDENTIALS
 from fleet.diagnostics import Diagnostic
-from fleet.preflight import account as findings
+from planning.preflight import account as findings
 
 # At most half a minute for a service that accepts connections and says nothing; seconds for one that is not there.
 _CONFIG: Final = Config(

@@ -6,8 +6,8 @@ from typing import Final
 from cli.doctor.visit import Entry, Visit
 from environments.fleets import InferenceFleet
 from fleet.diagnostics import Diagnostic
-from fleet.preflight.cost_tags import NEEDED, diagnose_cost_tags
-from fleet.preflight.endpoints import CertificateSeen, SecretSeen, diagnose_certificate, diagnose_secret
+from planning.preflight.cost_tags import NEEDED, diagnose_cost_tags
+from planning.preflight.endpoints import CertificateSeen, SecretSeen, diagnose_certificate, diagnose_secret
 
 _ABSENT: Final = frozenset({"ResourceNotFoundException"})
 

@@ -12,9 +12,9 @@ from cli.doctor.reserved import reservation
 from cli.doctor.visit import Entry, Visit
 from cli.prices.table import newest
 from fleet.diagnostics import Diagnostic
-from fleet.preflight.prices import diagnose_price
-from fleet.preflight.stacks import diagnose_stacks
 from fleet.prices import price_of
+from planning.preflight.prices import diagnose_price
+from planning.preflight.stacks import diagnose_stacks
 
 
 def deployed(visit: Visit) -> Iterator[Diagnostic]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from cli.doctor.account import Account, UnansweredError
 from fleet import naming
-from fleet.preflight.stacks import StackSeen
+from planning.preflight.stacks import StackSeen
 
 # What CloudFormation says of resources that it gave up because of another one.
 _CONSEQUENCES: Final = ("Resource creation cancelled", "Resource update cancelled", "The following resource(s) failed")

@@ -12,7 +12,7 @@ from cli.doctor.checks import OF_ENVIRONMENT, OF_FLEET
 from cli.doctor.visit import Visit
 from environments.model import Environment
 from fleet.diagnostics import Diagnostic, Severity
-from fleet.preflight.account import diagnose_identity, no_answer, no_credentials, not_understood
+from planning.preflight.account import diagnose_identity, no_answer, no_credentials, not_understood
 
 # The most calls under way at once: EC2 throttles Describe calls of an account and region.
 _THREADS: Final = 12

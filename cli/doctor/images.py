@@ -7,7 +7,7 @@ from typing import Any, Final
 from cli.doctor.account import Account
 from cli.doctor.visit import Entry, Visit
 from fleet.diagnostics import Diagnostic
-from fleet.preflight.images import ImageSeen, diagnose_image, is_image_id, not_an_image, parameter_not_found
+from planning.preflight.images import ImageSeen, diagnose_image, is_image_id, not_an_image, parameter_not_found
 
 _NO_PARAMETER: Final = frozenset({"ParameterNotFound", "ParameterVersionNotFound"})
 _NO_IMAGE: Final = frozenset({"InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidAMIID.Malformed"})

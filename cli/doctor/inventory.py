@@ -5,8 +5,8 @@ from typing import Any, Final
 from cli.doctor.account import Account
 from fleet.instances import catalogue
 from fleet.naming import PROJECT
-from fleet.preflight.quotas import InstanceSeen
-from fleet.preflight.reservations import ReservationSeen
+from planning.preflight.quotas import InstanceSeen
+from planning.preflight.reservations import ReservationSeen
 
 _BLOCK: Final = "capacity-block"
 

@@ -9,8 +9,8 @@ from cli.doctor.network import Subnet
 from cli.doctor.visit import Entry, Visit
 from fleet.capacity.peers import Direction, GroupRule
 from fleet.diagnostics import Diagnostic
-from fleet.preflight.account import REFUSED
-from fleet.preflight.launches import diagnose_security_groups, launch_refused, not_launched_yet, template_differs
+from planning.preflight.account import REFUSED
+from planning.preflight.launches import diagnose_security_groups, launch_refused, not_launched_yet, template_differs
 
 # EC2's answer to DryRun when the launch would be made.
 _WOULD_SUCCEED: Final = frozenset({"DryRunOperation"})

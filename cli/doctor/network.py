@@ -8,7 +8,7 @@ from typing import Any
 from cli.doctor.account import Account
 from cli.doctor.deployment import resources
 from cli.doctor.inventory import tags
-from fleet.preflight.stacks import StackSeen
+from planning.preflight.stacks import StackSeen
 
 Stacks = Future[dict[str, StackSeen]]
 

@@ -6,9 +6,9 @@ from typing import Final
 from cli.doctor.account import NO_ANSWER, UnansweredError
 from cli.doctor.visit import Entry, Visit
 from fleet.diagnostics import Diagnostic
-from fleet.preflight.account import no_answer
-from fleet.preflight.offerings import diagnose_offering
-from fleet.preflight.zones import ZoneSeen, diagnose_zones
+from planning.preflight.account import no_answer
+from planning.preflight.offerings import diagnose_offering
+from planning.preflight.zones import ZoneSeen, diagnose_zones
 
 # What EC2 answers in a region that is not enabled for the account.
 _NOT_ENABLED: Final = frozenset({"AuthFailure", "OptInRequired"})

@@ -7,8 +7,8 @@ from cli.doctor.account import Account
 from cli.doctor.visit import Entry, Visit
 from fleet import naming
 from fleet.diagnostics import Diagnostic
-from fleet.preflight.reservation_groups import ReservationGroupSeen, diagnose_group
-from fleet.preflight.reservations import ReservationSeen, diagnose_reservation, not_created, not_found
+from planning.preflight.reservation_groups import ReservationGroupSeen, diagnose_group
+from planning.preflight.reservations import ReservationSeen, diagnose_reservation, not_created, not_found
 
 _NO_GROUP: Final = frozenset({"NotFoundException"})
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"

@@ -11,8 +11,8 @@ from environments.fleets import Fleet
 from environments.model import Environment
 from fleet.capacity import LaunchPlan, compile_fleet
 from fleet.fleet_spec import FleetSpec
-from fleet.preflight.quotas import InstanceSeen
-from fleet.preflight.reservations import ReservationSeen
+from planning.preflight.quotas import InstanceSeen
+from planning.preflight.reservations import ReservationSeen
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from environments.explain import Vocabulary, explain
 from environments.reading import read_mapping
 from fleet.diagnostics import Diagnostic
 from fleet.jobs import Parallel
-from fleet.sizing.workload import Checkpointing, Dtype, Optimizer
+from planning.sizing.workload import Checkpointing, Dtype, Optimizer
 
 EXAMPLE: Final = "examples/pretraining/job.yaml"
 

@@ -10,8 +10,8 @@ from fleet.fleet_spec import FleetSpec
 from fleet.instances import InstanceType
 from fleet.jobs import Throughput
 from fleet.jobs.forecast import Basis, assumed_throughput
-from fleet.sizing.shape import ModelShape, SizingError
-from fleet.sizing.workload import Dtype, Training
+from planning.sizing.shape import ModelShape, SizingError
+from planning.sizing.workload import Dtype, Training
 
 _NO_OPTIONS: Final = ShapeOptions(None, None, None, None, None, None, None, None, None)
 _SHAPE: Final = ("parameters", "layers", "hidden", "heads")

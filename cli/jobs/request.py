@@ -23,14 +23,14 @@ from fleet.diagnostics import Diagnostic, refuse, warn
 from fleet.fleet_spec import Engine, FleetSpec
 from fleet.instances import instance_type
 from fleet.jobs import Job, JobPlan, JobRule, Standing, compile_job, diagnose_job
-from fleet.jobs.memory import job_fit, memory_rule
 from fleet.jobs.rules.case import JobCase
 from fleet.jobs.submission import Place
 from fleet.nearest import with_known
 from fleet.neuron_software import Framework
 from fleet.pool.observed import Place as PoolPlace
-from fleet.sizing.fit import Fit
-from fleet.sizing.shape import ModelShape
+from planning.sizing.fit import Fit
+from planning.sizing.job_memory import job_fit, memory_rule
+from planning.sizing.shape import ModelShape
 
 GRAPHS_NOT_READY: Final = "graphs-not-ready"
 _COMMAND_LINE: Final = "write environment: NAME, or pass --env NAME"

@@ -12,7 +12,7 @@ from cli.named import Name, answering
 from cli.page.sent import SentPage, results_of, send
 from cli.progress import waiting
 from cli.tables import Table, print_table
-from fleet.alarm_evaluation import State
+from local.alarm_evaluation import State
 
 app = typer.Typer(help="Whether pages arrive.", no_args_is_help=True)
 

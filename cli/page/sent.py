@@ -9,8 +9,8 @@ from cli.account import Account, AwsError
 from cli.jobs.submission_targets import NotDeployedError
 from environments.model import Environment
 from fleet import alarm_page, naming
-from fleet.alarm_evaluation import State
 from fleet.paging import report_key
+from local.alarm_evaluation import State
 
 _NO_PARAMETER: Final = ("ParameterNotFound",)
 _NO_TOPIC: Final = ("NotFound", "NotFoundException")

@@ -8,9 +8,9 @@ import typer
 from cli.answers import print_json, refuse, say
 from cli.figures import dollars, today
 from cli.tables import Table, print_table
-from fleet.planning.breakeven import COST_FACTORS, SAVING_FACTORS, Breakeven, Migration
-from fleet.planning.breakeven import breakeven as work_out
-from fleet.planning.money import PlanError
+from planning.breakeven import COST_FACTORS, SAVING_FACTORS, Breakeven, Migration
+from planning.breakeven import breakeven as work_out
+from planning.money import PlanError
 
 
 def breakeven(

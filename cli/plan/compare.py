@@ -12,10 +12,10 @@ from cli.named import known_region
 from cli.plan.option_text import read_options
 from cli.prices.reading import PRICES_HELP, of_environment
 from cli.tables import Table, print_table
-from fleet.planning.compare import Comparison, Outcome, Target
-from fleet.planning.compare import compare as work_out
-from fleet.planning.document_prices import DOCUMENTS, document_prices
-from fleet.planning.money import PlanError
+from planning.compare import Comparison, Outcome, Target
+from planning.compare import compare as work_out
+from planning.document_prices import DOCUMENTS, document_prices
+from planning.money import PlanError
 
 _OPTION_HELP = (
     "Key=value,...: name, type, instances, throughput (units a second of all instances together), hours or days (of a "

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fleet.sizing.huggingface import read_config
-from fleet.sizing.shape import ModelShape, SizingError
+from planning.sizing.huggingface import read_config
+from planning.sizing.shape import ModelShape, SizingError
 
 _SUFFIXES: Final = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 

@@ -8,11 +8,11 @@ from cli.figures import today
 from fleet.fleet_spec import MarketKind
 from fleet.instances import Price, UnknownInstanceTypeError, instance_type
 from fleet.nearest import did_you_mean, with_known
-from fleet.planning.compare import Option, Phase, Rate
-from fleet.planning.document_prices import DocumentPrices
-from fleet.planning.money import PlanError
 from fleet.prices import price_for
 from fleet.regions import REGIONS
+from planning.compare import Option, Phase, Rate
+from planning.document_prices import DocumentPrices
+from planning.money import PlanError
 
 _NUMBERS: Final = frozenset({"instances", "throughput", "hours", "days", "price", "usd"})
 _WORDS: Final = frozenset({"name", "type", "source", "region", "market", "bench"})

@@ -12,11 +12,11 @@ from cli.plan.model import ShapeOptions, model_of
 from cli.prices.reading import PRICES_HELP, of_environment
 from fleet.fleet_spec import MarketKind
 from fleet.instances import UnknownInstanceTypeError, instance_type
-from fleet.sizing.fit import DEFAULT_HEADROOM
-from fleet.sizing.parallelism import Degrees
-from fleet.sizing.plan import DEFAULT_MARKETS, Wish, make_plan
-from fleet.sizing.shape import SizingError
-from fleet.sizing.workload import Checkpointing, Dtype, Inference, Optimizer, Training, Workload
+from planning.sizing.fit import DEFAULT_HEADROOM
+from planning.sizing.parallelism import Degrees
+from planning.sizing.plan import DEFAULT_MARKETS, Wish, make_plan
+from planning.sizing.shape import SizingError
+from planning.sizing.workload import Checkpointing, Dtype, Inference, Optimizer, Training, Workload
 
 # Where AWS sells inf2, trn1 and trn2 alike.
 DEFAULT_REGION = "us-east-2"

@@ -10,9 +10,9 @@ from cli.answers import say
 from cli.figures import dollars, priced, today
 from cli.tables import Column, Table, print_table
 from fleet.prices.age import staleness
-from fleet.sizing.fit import Fit
-from fleet.sizing.plan import Candidate, SizePlan, Wish
-from fleet.sizing.workload import Training
+from planning.sizing.fit import Fit
+from planning.sizing.plan import Candidate, SizePlan, Wish
+from planning.sizing.workload import Training
 
 # "capacity-block," is not cut off in a narrow terminal.
 _KIND_WIDTH: Final = 15

@@ -10,9 +10,9 @@ from cli.answers import refuse
 from environments.documents import DOCS
 from environments.reading import read_mapping
 from fleet.diagnostics import Diagnostic
-from fleet.planning.money import PlanError
-from fleet.planning.sources.figure import Document
-from fleet.planning.sources.page import page
+from planning.money import PlanError
+from planning.sources.figure import Document
+from planning.sources.page import page
 
 FIGURES: Final = DOCS / "source-figures.yaml"
 

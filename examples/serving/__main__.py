@@ -15,19 +15,6 @@ from typing import Final, cast
 
 from fastapi import FastAPI
 
-from agents.workload.compile_cache.errors import CacheError
-from agents.workload.compile_cache.tiers.local import LocalTier
-from agents.workload.compile_cache.upkeep.warm_record import boot_id
-from agents.workload.serving import settings as configuration
-from agents.workload.serving.cold_start import bring, wrong_with
-from agents.workload.serving.devices import held_devices
-from agents.workload.serving.figures import Figures
-from agents.workload.serving.health import OK, Health
-from agents.workload.serving.memory import HostMemory
-from agents.workload.serving.settings import Settings
-from agents.workload.serving.shadow import settings as shadow
-from agents.workload.serving.shadow.application import shadowed
-from agents.workload.serving.watch import RESTART_CODE
 from examples.serving import vllm
 from examples.serving.app import Server, application
 from examples.serving.gentle import serve
@@ -35,6 +22,19 @@ from examples.serving.model import Model
 from examples.serving.standin import StandIn
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.serving.sickness import Limits
+from workload.compile_cache.errors import CacheError
+from workload.compile_cache.tiers.local import LocalTier
+from workload.compile_cache.upkeep.warm_record import boot_id
+from workload.serving import settings as configuration
+from workload.serving.cold_start import bring, wrong_with
+from workload.serving.devices import held_devices
+from workload.serving.figures import Figures
+from workload.serving.health import OK, Health
+from workload.serving.memory import HostMemory
+from workload.serving.settings import Settings
+from workload.serving.shadow import settings as shadow
+from workload.serving.shadow.application import shadowed
+from workload.serving.watch import RESTART_CODE
 
 _PROC: Final = Path("/proc")
 _OF_A_STAND_IN: Final = {
@@ -121,7 +121,7 @@ def _prepare(settings: Settings, told: Mapping[str, str]) -> str:
     if settings.artifact is None:
         return ""
     # Reading botocore's data takes seconds, and a stand-in needs none of it.
-    from agents.workload.compile_cache.adapters import S3Objects  # noqa: PLC0415 - see above
+    from workload.compile_cache.adapters import S3Objects  # noqa: PLC0415 - see above
 
     local = LocalTier(Path(told.get("NEURON_COMPILE_CACHE_URL", LOCAL_FOLDER)))
     try:

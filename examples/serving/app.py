@@ -12,10 +12,6 @@ from fastapi import APIRouter, FastAPI, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
-from agents.workload.serving.errors import RuntimeSickError
-from agents.workload.serving.figures import Figures
-from agents.workload.serving.health import Answer, Health
-from agents.workload.serving.watch import Watch
 from examples.serving.batching import Batcher, QueueFullError
 from examples.serving.model import Model
 from examples.serving.wire import (
@@ -31,6 +27,10 @@ from examples.serving.wire import (
 )
 from fleet.serving.buckets import Buckets, TooLongError
 from fleet.serving.sickness import Step
+from workload.serving.errors import RuntimeSickError
+from workload.serving.figures import Figures
+from workload.serving.health import Answer, Health
+from workload.serving.watch import Watch
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
-from agents.workload.serving.health import Health
-from agents.workload.serving.leaving import leave
+from workload.serving.health import Health
+from workload.serving.leaving import leave
 
 
 class GentleServer(uvicorn.Server):

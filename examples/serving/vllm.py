@@ -17,11 +17,11 @@ import aiohttp
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from agents.workload.serving.errors import RuntimeSickError
-from agents.workload.serving.health import Answer, Health
-from agents.workload.serving.watch import Watch
 from examples.serving.wire import refusal
 from fleet.serving.buckets import Buckets, TooLongError
+from workload.serving.errors import RuntimeSickError
+from workload.serving.health import Answer, Health
+from workload.serving.watch import Watch
 
 logger = logging.getLogger(__name__)
 # A long answer takes minutes; the load balancer closes an idle connection after five.

@@ -6,11 +6,11 @@ CDK, and the backtest evaluates the same spec against recorded minutes.
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from fleet import metrics, naming, operations_metrics
 from fleet.alarm_page import EVIDENCE_MINUTES, AlarmPage, EvidenceKind
+from fleet.string_enum import StringEnum
 
 DESCRIPTION_LIMIT: Final = 1024
 # How long a composite waits for its suppressor to fire, and how long it stays quiet after that one has rested.
@@ -25,14 +25,14 @@ class AlarmSpecError(ValueError):
     """An alarm that would never fire, or fire at the wrong time; the message names the alarm or the metric."""
 
 
-class Severity(StrEnum):
+class Severity(StringEnum):
     """Who hears of it: a person is woken, or a ticket waits for the morning."""
 
     PAGE = "page"
     TICKET = "ticket"
 
 
-class TreatMissingData(StrEnum):
+class TreatMissingData(StringEnum):
     """What a minute without data means, in CloudWatch's words. No spec has a default for it."""
 
     BREACHING = "breaching"
@@ -41,7 +41,7 @@ class TreatMissingData(StrEnum):
     """The state stays as it was: what is not known opens nothing and closes nothing."""
 
 
-class Comparison(StrEnum):
+class Comparison(StringEnum):
     """How a datapoint is held against the threshold, in CloudWatch's words."""
 
     BELOW = "LessThanThreshold"

@@ -9,8 +9,9 @@ the job itself: ``seconds_for_job`` is the time-out that every job on a block is
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
+
+from fleet.string_enum import StringEnum
 
 # EC2 begins to terminate instances 30 minutes before a block's end (EC2 User Guide, "Capacity Blocks for ML").
 TERMINATION: Final = timedelta(minutes=30)
@@ -20,7 +21,7 @@ JOBS_END: Final = timedelta(minutes=35)
 SHORTEST_JOB: Final = timedelta(minutes=10)
 
 
-class Step(StrEnum):
+class Step(StringEnum):
     """What is to be done, in the order of time."""
 
     SCALE_UP = "scale-up"

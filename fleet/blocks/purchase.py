@@ -8,11 +8,11 @@ looking for the block, not by asking for it a second time. Anything unclear ends
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 from fleet.approval import RefusedError
 from fleet.blocks.offering import Offering
+from fleet.string_enum import StringEnum
 
 # An approval is of one offer at one price, and offers change: what was approved is bought soon or not at all.
 APPROVAL_LASTS: Final = timedelta(hours=1)
@@ -22,7 +22,7 @@ REQUEST_LASTS: Final = timedelta(hours=24)
 SEARCH_LASTS: Final = timedelta(hours=2)
 
 
-class Status(StrEnum):
+class Status(StringEnum):
     """Where a request is. PURCHASING holds from before the call until its outcome is known."""
 
     REQUESTED = "requested"

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from fleet.fleet_spec import MarketKind, Purpose
+from fleet.string_enum import StringEnum
 
 FORECAST_PERCENT = 100.0
 
 
-class StopMode(StrEnum):
+class StopMode(StringEnum):
     """What happens when the month's budget is used up: nothing, a question to the approvers, or the stop itself."""
 
     NEVER = "never"

@@ -7,7 +7,7 @@ with AWS Budgets"), and its forecast wants weeks of history; this one is of the 
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 
 from fleet.ledger import Line
 from fleet.ledger.amounts import PER_USD, UNITS
@@ -46,7 +46,7 @@ class Spending:
 
 def days_needed(now: datetime) -> tuple[date, ...]:
     """The days whose lines ``spending`` wants: the month so far, and the day before today."""
-    today = now.astimezone(UTC).date()
+    today = now.astimezone(timezone.utc).date()
     first = min(today.replace(day=1), today - timedelta(days=1))
     return tuple(first + timedelta(days=n) for n in range((today - first).days + 1))
 
@@ -55,7 +55,7 @@ def spending(
     lines: Iterable[Line], missing: Collection[date], now: datetime, *, usd: float, owner: str | None = None
 ) -> Spending:
     """What ``owner``, or everybody, has spent of ``usd``; ``missing`` are days of ``days_needed`` without a ledger."""
-    now = now.astimezone(UTC)
+    now = now.astimezone(timezone.utc)
     today, first = now.date(), now.date().replace(day=1)
     theirs = [line for line in lines if owner is None or line.owner == owner]
     whole = total(owner, [line for line in theirs if line.day >= first])
@@ -94,4 +94,4 @@ def _rate(lines: Iterable[Line], missing: Collection[date], now: datetime) -> fl
 
 def _next_month(first: date) -> datetime:
     following = (first + timedelta(days=31)).replace(day=1)
-    return datetime(following.year, following.month, 1, tzinfo=UTC)
+    return datetime(following.year, following.month, 1, tzinfo=timezone.utc)

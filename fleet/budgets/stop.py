@@ -7,13 +7,13 @@ somebody says so, everything that was closed is opened again.
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 
 from fleet.approval import RefusedError
 from fleet.budgets.budget import StopMode
+from fleet.string_enum import StringEnum
 
 
-class Standing(StrEnum):
+class Standing(StringEnum):
     """Where it is. RESUMED holds until the month ends: somebody has decided to go on."""
 
     WITHIN = "within"

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from fleet.fleet_spec import EfaLayout, FleetSpec, Purpose
 from fleet.instances import InstanceType
+from fleet.string_enum import StringEnum
 
 EFA_VARIABLES: Final[Mapping[str, str]] = {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"}
 """What containers on nodes with EFA are told: libfabric's EFA provider, with device memory access (Neuron
 documentation). Without the first, collectives fall back to TCP."""
 
 
-class InterfaceType(StrEnum):
+class InterfaceType(StringEnum):
     """EC2's names: ``efa`` carries IP and EFA traffic, ``efa-only`` EFA traffic alone, and has no IP address."""
 
     INTERFACE = "interface"

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from fleet.diagnostics import Diagnostic, refuse
+from fleet.string_enum import StringEnum
 
 ALL_TRAFFIC: Final = "-1"
 
 
-class Direction(StrEnum):
+class Direction(StringEnum):
     """Seen from the members of the group."""
 
     IN = "ingress"

@@ -5,13 +5,14 @@ it may wait for a node for hours. ``token`` grows with every holder, and is what
 """
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final
+
+from fleet.string_enum import StringEnum
 
 _REASON_LIMIT: Final = 1000
 
 
-class Stage(StrEnum):
+class Stage(StringEnum):
     """What became of the last precompilation of an artifact."""
 
     COMPILING = "compiling"
@@ -19,7 +20,7 @@ class Stage(StrEnum):
     FAILED = "failed"
 
 
-class Step(StrEnum):
+class Step(StringEnum):
     """What an execution does about an artifact that is not there."""
 
     COMPILE = "compile"

@@ -1,19 +1,19 @@
 """Hours and dollars of a job, before it starts and while it runs. Every figure says whether its pace was measured."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from fleet.fleet_spec import FleetSpec
 from fleet.instances import InstanceType, Price, tensor_engine_peak_flops
 from fleet.jobs.job import Job
 from fleet.prices import price_of
+from fleet.string_enum import StringEnum
 
 # Forward and backward pass of a dense transformer, per parameter and token, without attention and recomputation
 # (Kaplan et al., "Scaling Laws for Neural Language Models", 2020, section 2.1).
 FLOPS_PER_PARAMETER_AND_TOKEN = 6
 
 
-class Basis(StrEnum):
+class Basis(StringEnum):
     """Where a pace comes from."""
 
     MEASURED = "measured"

@@ -1,13 +1,13 @@
 """What a paid minute was good for."""
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Final
 
 from fleet.node_state import NodeState
+from fleet.string_enum import StringEnum
 
 
-class Category(StrEnum):
+class Category(StringEnum):
     """One of each minute. ``UNSEEN`` minutes are paid for, and nobody knows what they did."""
 
     RUNNING = "running"

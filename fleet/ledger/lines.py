@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime, timezone
 from typing import Any, Final
 
 from fleet.ledger.amounts import UNITS
@@ -105,4 +105,4 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 
 def _day(minute: int) -> date:
-    return datetime.fromtimestamp(minute, tz=UTC).date()
+    return datetime.fromtimestamp(minute, tz=timezone.utc).date()

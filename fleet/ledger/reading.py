@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any, Final, TypeVar
 
 from fleet.cost import split_whole
@@ -74,7 +74,7 @@ def minute_of(event: Event) -> int:
     """The start of the event's minute, unix seconds."""
     text = required(event, "minute", str)
     try:
-        moment = datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+        moment = datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
     except ValueError:
         raise unreadable(event, f"minute is {text!r}, and should be as 2026-11-20T10:00:00Z") from None
     return int(moment.timestamp()) // PERIOD_SECONDS * PERIOD_SECONDS

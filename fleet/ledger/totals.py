@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from fleet.ledger.amounts import PER_USD, UNITS
 from fleet.ledger.categories import ALLOCATED, Category
 from fleet.ledger.lines import Line
+from fleet.string_enum import StringEnum
 
 
-class By(StrEnum):
+class By(StringEnum):
     """Whose dollars are told apart."""
 
     JOB = "job"

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
+
+from fleet.string_enum import StringEnum
 
 
-class Phase(StrEnum):
+class Phase(StringEnum):
     """WAITING for nodes; STARTING: its containers are on their way; STOPPING: those that run save and end."""
 
     WAITING = "WAITING"

@@ -5,19 +5,19 @@ explanation; like a state that EC2 may add, it is taken for a reservation that n
 """
 
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 from fleet.blocks.life import JOBS_END
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
+from fleet.string_enum import StringEnum
 
 # How long something may be on its way before it counts as missing: a node boots, EC2 provides a reservation.
 GRACE: Final = timedelta(minutes=15)
 _BEFORE_START: Final = frozenset({"scheduled", "payment-pending", "assessing"})
 
 
-class Standing(StrEnum):
+class Standing(StringEnum):
     """COMING: its start lies ahead. ARRIVING: it should be there any minute. LATE: it should be there, and is not.
 
     OVER: it has ended as planned. GONE: it will not come, or not come back.

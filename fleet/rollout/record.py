@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 from fleet.rollout.plan import Plan
 from fleet.shadow.comparison import Comparison
+from fleet.string_enum import StringEnum
 
 # A rollout of a week has fewer events than this; a record must stay far below DynamoDB's 400 KB.
 HISTORY: Final = 200
 
 
-class Phase(StrEnum):
+class Phase(StringEnum):
     """What is waited for. Up to BAKING the stable side is whole and serves, or can at once."""
 
     ARTIFACT = "artifact"
@@ -34,7 +34,7 @@ class Phase(StrEnum):
     ENDED = "ended"
 
 
-class Outcome(StrEnum):
+class Outcome(StringEnum):
     """How it ended."""
 
     DONE = "done"

@@ -7,7 +7,6 @@ cannot be told to stop at one node where the group may be empty, and has no paus
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from fleet import auto_scaling, load_balancer, metrics
@@ -15,11 +14,12 @@ from fleet.alarms.specs import Comparison, MathRef, MetricRef
 from fleet.load_balancer import EndpointNames
 from fleet.metrics import MetricSpec
 from fleet.serving.scaling import QUIET_MINUTES, ROOM, Scaling
+from fleet.string_enum import StringEnum
 
 _COUNTS: Final = "Minimum"
 
 
-class Move(StrEnum):
+class Move(StringEnum):
     """What a rule does, by the name that people read in its alarm."""
 
     LEAVE = "scale-in"

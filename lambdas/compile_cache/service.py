@@ -14,8 +14,8 @@ from fleet.compile_cache.precompilation import Stage, Step
 from fleet.compile_cache.request import PrecompileRequest, RequestError, read
 from lambdas.compile_cache.ports import Place, World
 
-# What runs in the container: agents/workload/precompile.
-_PROGRAM: Final = ("python", "-m", "agents.workload.precompile")
+# What runs in the container: workload/precompile.
+_PROGRAM: Final = ("python", "-m", "workload.precompile")
 _UNSAFE: Final = re.compile(r"[^0-9A-Za-z_-]+")
 _LONGEST_NAME: Final = 128
 _LONGEST_REASON: Final = 1000

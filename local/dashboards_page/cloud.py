@@ -10,7 +10,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.preflight.account import no_credentials
+from planning.preflight.account import no_credentials
 
 # Longer than the embedded AWS holds the question.
 CHANGE_SECONDS: Final = 6.0

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from fleet.alarm_evaluation import Transition
+from local.alarm_evaluation import Transition
 from local.emulator.capacity.account import Capacity
 from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.service import CloudWatch, Publish

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet.alarm_evaluation import SeriesKey
-from fleet.alarm_evaluation.statistics import Datum
+from local.alarm_evaluation import SeriesKey
+from local.alarm_evaluation.statistics import Datum
 from local.emulator.cloudwatch.metric_store import MetricStore
 
 

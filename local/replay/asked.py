@@ -6,10 +6,10 @@ It asks up to the minute before its own, of which some may still arrive.
 from typing import Final
 
 from fleet import metrics
-from fleet.alarm_evaluation import SeriesKey
 from fleet.job_pace import may_straggle, points_apart
 from fleet.metrics import MetricSpec
 from fleet.reserved.silence import HEARD_MINUTES, agents_heard
+from local.alarm_evaluation import SeriesKey
 from local.replay.node import ENVIRONMENT
 from local.replay.store import MINUTE, Store
 

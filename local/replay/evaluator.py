@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from fleet.alarm_evaluation import (
+from fleet.alarms import AlarmSpec, CompositeSpec, MetricRef, Spec
+from fleet.alarms.specs import SUPPRESSOR_EXTENSION_SECONDS, SUPPRESSOR_WAIT_SECONDS
+from local.alarm_evaluation import (
     Action,
     AlarmSet,
     CompositeAlarm,
@@ -16,11 +18,9 @@ from fleet.alarm_evaluation import (
     TreatMissing,
     WarmUp,
 )
-from fleet.alarm_evaluation.actions.mute_rules import MuteRule
-from fleet.alarm_evaluation.composite_rules import parse_rule
-from fleet.alarm_evaluation.metric_math.queries import MetricStat, Query
-from fleet.alarms import AlarmSpec, CompositeSpec, MetricRef, Spec
-from fleet.alarms.specs import SUPPRESSOR_EXTENSION_SECONDS, SUPPRESSOR_WAIT_SECONDS
+from local.alarm_evaluation.actions.mute_rules import MuteRule
+from local.alarm_evaluation.composite_rules import parse_rule
+from local.alarm_evaluation.metric_math.queries import MetricStat, Query
 from local.replay.store import MINUTE, Store
 
 # Virtual seconds after a minute's end in which agents publish it; the alarms look at it afterwards.

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from fleet import load_balancer, metrics, operations_metrics
-from fleet.alarm_evaluation.actions.mute_rules import MuteRule
-from fleet.alarm_evaluation.actions.schedules import Once
 from fleet.alarms import AlarmSettings, Severity, Spec, Thresholds, endpoint_alarms, fleet_alarms
+from local.alarm_evaluation.actions.mute_rules import MuteRule
+from local.alarm_evaluation.actions.schedules import Once
 from local.replay import rivals
 from local.replay.asked import apart, heard
 from local.replay.balancer import answered, names_of

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from fleet.alarm_evaluation import Series, SeriesKey
-from fleet.alarm_evaluation.statistics import Datum
-from fleet.alarm_evaluation.statistics import statistic as statistic_of
+from local.alarm_evaluation import Series, SeriesKey
+from local.alarm_evaluation.statistics import Datum
+from local.alarm_evaluation.statistics import statistic as statistic_of
 
 MINUTE: Final = 60
 

@@ -20,10 +20,10 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 ARCHIVE: Final = "dist/neuron-fleet-agent.zip"
 MANIFEST: Final = "manifest.json"
 WHEELS: Final = "wheels"
-_PACKAGES: Final = ("agents", "fleet")
+_PACKAGES: Final = ("agents", "fleet", "workload")
 # What units and scripts start, and the command with which people look after a node's compiled graphs. What jobs and
 # endpoints import comes with their images.
-ENTRIES: Final = ("agents.main", "agents.workload.compile_cache.__main__")
+ENTRIES: Final = ("agents.main", "workload.compile_cache.__main__")
 # What the scripts that put the agent onto a node read; they lie in the folder beside the lock file.
 _PACKAGING: Final = "agents/packaging"
 _LOCK: Final = "agents/requirements.lock"

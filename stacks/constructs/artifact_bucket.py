@@ -1,6 +1,6 @@
 """The cold tier of the compile cache: whole models' graphs, and the requests for models that are still to be compiled.
 
-``neuron-artifacts/`` holds what ``agents/workload/compile_cache/tiers/cold.py`` writes, and ``models/`` one object for
+``neuron-artifacts/`` holds what ``workload/compile_cache/tiers/cold.py`` writes, and ``models/`` one object for
 each model version, which starts its precompilation.
 """
 

@@ -1,4 +1,4 @@
-"""How a container finds the compile cache: the variables of ``agents/workload/compile_cache``, and what is mounted."""
+"""How a container finds the compile cache: the variables of ``workload/compile_cache``, and what is mounted."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Who compiles which graph: one item for each, as ``agents/workload/compile_cache/adapters.py`` writes it."""
+"""Who compiles which graph: one item for each, as ``workload/compile_cache/adapters.py`` writes it."""
 
 from aws_cdk import Acknowledgment, CrossStackReferences, ReferenceStrength, RemovalPolicy, Validations
 from aws_cdk import aws_dynamodb as dynamodb

@@ -1,6 +1,6 @@
 """What the process in an endpoint's task is told, and the compiled graphs that it may fetch.
 
-The names of the variables are those of ``agents/workload/serving/settings.py`` and ``agents/workload/compile_cache``;
+The names of the variables are those of ``workload/serving/settings.py`` and ``workload/compile_cache``;
 a contract test reads them back with the former.
 """
 
@@ -18,7 +18,7 @@ from fleet.compile_cache.artifact import Artifact
 from fleet.instances import instance_type
 
 RUN_DIRECTORY: Final = "/run/neuron-fleet"
-# Until the load balancer has seen three failed checks, and some (agents/workload/serving/leaving.py).
+# Until the load balancer has seen three failed checks, and some (workload/serving/leaving.py).
 LEAVING_SECONDS: Final = 60
 # Of ECS, from SIGTERM to SIGKILL: beyond that, what answers in progress may take. ECS allows no more everywhere.
 STOP_SECONDS: Final = 120

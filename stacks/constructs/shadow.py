@@ -1,6 +1,6 @@
 """Recorded requests of endpoints that ask for them: the bucket, what tasks may do there, and what they are told.
 
-The names of the variables are those of ``agents/workload/serving/shadow/settings.py``; a contract test reads them back.
+The names of the variables are those of ``workload/serving/shadow/settings.py``; a contract test reads them back.
 """
 
 from collections.abc import Iterable

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from fleet.alarm_evaluation import State
 from fleet.alarms import AlarmSettings, AlarmSpec, fleet_alarms
 from fleet.reserved.assessment import assess
 from fleet.reserved.observed import Activity, Seen, Stack
@@ -15,6 +14,7 @@ from fleet.reserved.place import Place
 from lambdas.capacity_watch import events, service
 from lambdas.pager import enrichment
 from lambdas.pager.model import CapacityEvent, Severity
+from local.alarm_evaluation import State
 from local.emulator.logs.events import Event
 from local.emulator.logs.insights import run
 from local.emulator.logs.insights_syntax import parse

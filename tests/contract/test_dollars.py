@@ -17,7 +17,7 @@ from tests.support.watching import ENVIRONMENTS, dashboards, watched
 
 ROOT = Path(__file__).parents[2]
 # Where words for people are made.
-ROOMS = ("cli", "lambdas", "dashboards", "fleet", "agents", "environments")
+ROOMS = ("cli", "lambdas", "dashboards", "fleet", "workload", "agents", "planning", "environments")
 WRITER = "fleet/prices/wording.py"
 # These write bare figures (``amount``, or ``dollars`` of the command line) beside their basis. Whoever joins this list
 # shows, in a test of this file or of its own room, that kind and date stand there too.
@@ -36,9 +36,9 @@ BESIDE_THEIR_BASIS = {
     "cli/prices/command.py": "tests/unit/local/emulator/test_prices.py",
     "environments/cloudwatch_budget.py": "tests/unit/environments/test_cloudwatch_budget.py",
     "fleet/hosting/surcharge.py": "tests/unit/fleet/hosting/test_hosting.py",
-    "fleet/planning/assessment/page.py": "tests/unit/cli/test_plan_assess.py",
-    "fleet/planning/sources/page.py": "tests/unit/cli/test_source_figures.py",
-    "fleet/alarm_linter/money.py": "tests/unit/fleet/alarm_linter",
+    "planning/assessment/page.py": "tests/unit/cli/test_plan_assess.py",
+    "planning/sources/page.py": "tests/unit/cli/test_source_figures.py",
+    "environments/alarm_linter/money.py": "tests/unit/environments/alarm_linter",
     "fleet/budgets/wording.py": "tests/unit/fleet/budgets/test_waste.py",
     "lambdas/capacity_blocks/reports.py": "tests/unit/lambdas/capacity_blocks/test_tickets_and_usage.py",
     "lambdas/pager/capacity.py": "tests/unit/lambdas/pager/test_capacity_pages.py",
@@ -49,8 +49,8 @@ BESIDE_THEIR_BASIS = {
 REFUSALS = {
     "environments/budget_rules.py",
     "fleet/alarms/utilization.py",
-    "fleet/planning/breakeven.py",
-    "fleet/preflight/prices.py",
+    "planning/breakeven.py",
+    "planning/preflight/prices.py",
     "fleet/prices/record.py",
     "lambdas/prices/price_list.py",
 }

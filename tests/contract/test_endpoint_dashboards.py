@@ -10,11 +10,11 @@ import pytest
 from aws_cdk import assertions
 
 from environments.alarm_lint import around
+from environments.alarm_linter import lint, of_template
 from environments.loader import load
 from environments.model import Environment
 from environments.month_shape import month_shape
 from fleet import naming
-from fleet.alarm_linter import lint, of_template
 from fleet.load_balancer import EndpointNames
 from stacks.observability import ObservabilityStack
 from tests.support.hosted_environment import FLEET as HOSTED

@@ -16,9 +16,9 @@ from aws_cdk import aws_cloudwatch as cw
 
 from dashboards import widgets
 from environments.alarm_lint import around
+from environments.alarm_linter import lint, of_template
 from environments.documents import RUNBOOKS
 from fleet import metrics
-from fleet.alarm_linter import lint, of_template
 from fleet.metrics import MetricSpec
 from tests.support.synthesis import app_run
 from tests.support.templates import PROJECT_FOLDER

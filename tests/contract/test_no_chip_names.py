@@ -16,7 +16,19 @@ import pytest
 from fleet.instances import catalogue
 from tests.support.templates import PROJECT_FOLDER
 
-PACKAGES: Final = ("agents", "cli", "dashboards", "environments", "examples", "fleet", "lambdas", "local", "stacks")
+PACKAGES: Final = (
+    "agents",
+    "cli",
+    "dashboards",
+    "environments",
+    "examples",
+    "fleet",
+    "lambdas",
+    "local",
+    "planning",
+    "stacks",
+    "workload",
+)
 KNOWN: Final = frozenset(
     name.lower()
     for known in catalogue().values()
@@ -38,7 +50,7 @@ LETTERS: Final = (
 VERSION: Final = re.compile(r"v\d")
 # By file: what may stand there, and why.
 EXCEPTIONS: Final = {
-    "fleet/planning/document_prices.py": (KNOWN, "prices that published documents give, by the type each speaks of"),
+    "planning/document_prices.py": (KNOWN, "prices that published documents give, by the type each speaks of"),
     "local/emulator/capacity/prices.py": ({"inf"}, "how the AWS Price List writes that a range has no end"),
 }
 NONE: Final = (frozenset[str](), "")

@@ -13,7 +13,7 @@ from agents.minute.log_event import log_event
 from agents.minute.pipeline import Surroundings
 from fleet import metrics
 from fleet.metrics import CATALOGUE, MetricSpec, Publisher
-from fleet.planning.month.cloudwatch import SERIES_OF_A_FLEET, SERIES_OF_A_JOB, SERIES_OF_EFA, event_bytes
+from planning.month.cloudwatch import SERIES_OF_A_FLEET, SERIES_OF_A_JOB, SERIES_OF_EFA, event_bytes
 from tests.support import agents, large_node, samples
 
 JOB = Job("train-1", "llama", "ada", registered=True)

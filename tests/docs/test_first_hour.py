@@ -12,7 +12,7 @@ _CODE = re.compile(r"`([a-z]+(?:-[a-z]+)+)`")
 def test_every_finding_that_the_page_names_exists() -> None:
     symptoms = _SYMPTOM.findall(PAGE.read_text(encoding="utf-8"))
     named = {code for symptom in symptoms for code in _CODE.findall(symptom)}
-    rooms = ("fleet", "environments", "cli")
+    rooms = ("fleet", "planning", "environments", "cli")
     sources = [path.read_text(encoding="utf-8") for room in rooms for path in (ROOT / room).rglob("*.py")]
 
     assert len(named) >= 10

@@ -21,9 +21,6 @@ from typer.testing import CliRunner
 
 from agents.collectors.collector import Request
 from agents.collectors.compile_cache.collector import CompileCacheCollector
-from agents.workload.compile_cache.adapters import DynamoLeases
-from agents.workload.compile_cache.tiers.shared import SharedTier
-from agents.workload.compile_cache.upkeep import cleaning
 from cli.main import app
 from environments import loader
 from fleet import metrics, naming
@@ -36,6 +33,9 @@ from local.endpoint import client
 from tests.support import doctored, standin_compiler
 from tests.support.compiled_graphs import content, graph
 from tests.support.needs import needs
+from workload.compile_cache.adapters import DynamoLeases
+from workload.compile_cache.tiers.shared import SharedTier
+from workload.compile_cache.upkeep import cleaning
 
 FLEET: Final = "trn1-pretrain"
 REPOSITORY: Final = Path(__file__).parents[2]

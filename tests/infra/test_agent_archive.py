@@ -69,9 +69,9 @@ def test_the_archive_holds_what_runs_and_what_installs_it_and_nothing_else(tmp_p
         "agents/main.py",
         "agents/packaging/install.sh",
         "agents/requirements.lock",
-        "agents/workload/__init__.py",
-        "agents/workload/compile_cache/__init__.py",
-        "agents/workload/compile_cache/__main__.py",
+        "workload/__init__.py",
+        "workload/compile_cache/__init__.py",
+        "workload/compile_cache/__main__.py",
     }
 
 

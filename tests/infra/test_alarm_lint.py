@@ -9,7 +9,7 @@ import pytest
 from aws_cdk import aws_cloudwatch as cw
 
 from environments import loader
-from fleet.alarm_linter import lint, of_template
+from environments.alarm_linter import lint, of_template
 from stacks.alarm_lint import NAME, AlarmLint
 from stacks.app import new_app
 from tests.support.templates import templates

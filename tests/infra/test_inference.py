@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from agents.workload.compile_cache.flight.single_flight import OnMiss
-from agents.workload.serving import settings
-from agents.workload.serving.shadow import settings as shadow_settings
 from environments.clients import Clients
 from environments.fleets import InferenceFleet
 from fleet import naming
@@ -19,6 +16,9 @@ from stacks.constructs.endpoint_task import SCRATCH
 from stacks.constructs.serving import RUNTIME_FOLDER, artifact_of
 from tests.support.templates import platform
 from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
+from workload.compile_cache.flight.single_flight import OnMiss
+from workload.serving import settings
+from workload.serving.shadow import settings as shadow_settings
 
 STACK = "inference"
 

@@ -9,7 +9,6 @@ import pytest
 import yaml
 from cdk_nag import AwsSolutionsChecks
 
-from agents.workload.compile_cache import settings
 from environments import loader
 from environments.model import Environment
 from fleet import naming
@@ -19,6 +18,7 @@ from stacks.platform import Platform
 from stacks.precompile import HANDLER
 from tests.support.templates import StackTemplate, stage_of, templates
 from tests.support.watching import flatten
+from workload.compile_cache import settings
 
 STACK = "precompile"
 BUCKET = naming.artifact_bucket("prod", "111122223333", "us-east-2")
@@ -310,5 +310,5 @@ def test_the_handler_exists() -> None:
 def test_the_program_of_the_container_exists() -> None:
     # The function names it by its path: Lambdas know nothing of agents.
     service = (ROOT / "lambdas/compile_cache/service.py").read_text(encoding="utf-8")
-    assert '"agents.workload.precompile"' in service
-    assert (ROOT / "agents/workload/precompile/__main__.py").exists()
+    assert '"workload.precompile"' in service
+    assert (ROOT / "workload/precompile/__main__.py").exists()

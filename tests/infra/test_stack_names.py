@@ -4,7 +4,7 @@ import aws_cdk as cdk
 import pytest
 
 from fleet import naming
-from fleet.preflight.stacks import ALWAYS
+from planning.preflight.stacks import ALWAYS
 from tests.support.templates import platform
 
 # Of environments with a Capacity Block, or with people who may approve one.

@@ -7,13 +7,13 @@ import pytest
 import yaml
 from cdk_nag import AwsSolutionsChecks
 
-from agents.workload.compile_cache import settings
-from agents.workload.compile_cache.flight.single_flight import OnMiss
 from environments import loader
 from environments.model import Environment
 from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from tests.support.templates import stage_of, templates
+from workload.compile_cache import settings
+from workload.compile_cache.flight.single_flight import OnMiss
 
 EACH = [(name, fleet.name) for name in loader.available() for fleet in loader.load(name).batch_fleets]
 

@@ -41,6 +41,7 @@ def code(version: str, *, refused: bool = False) -> archive.Code:
         "agents/main.py": _MAIN.format(version=version, refused=refused),
         "agents/config.py": _CONFIG_MODULE,
         "fleet/__init__.py": "",
+        "workload/__init__.py": "",
     }
     packaging = {f"agents/packaging/{path.name}": path.read_bytes() for path in PACKAGING.iterdir() if path.is_file()}
     return archive.Code({**{name: text.encode() for name, text in files.items()}, **packaging})

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 
-from fleet.alarm_evaluation import (
+from local.alarm_evaluation import (
     Action,
     AlarmSet,
     CompositeAlarm,
@@ -15,12 +15,12 @@ from fleet.alarm_evaluation import (
     TreatMissing,
     WarmUp,
 )
-from fleet.alarm_evaluation.actions.mute_rules import MuteRule
-from fleet.alarm_evaluation.actions.schedules import Once
-from fleet.alarm_evaluation.composite_rules import parse_rule
-from fleet.alarm_evaluation.metric_math.queries import MetricStat, Query
-from fleet.alarm_evaluation.statistics import Datum
-from fleet.alarm_evaluation.statistics import statistic as statistic_of
+from local.alarm_evaluation.actions.mute_rules import MuteRule
+from local.alarm_evaluation.actions.schedules import Once
+from local.alarm_evaluation.composite_rules import parse_rule
+from local.alarm_evaluation.metric_math.queries import MetricStat, Query
+from local.alarm_evaluation.statistics import Datum
+from local.alarm_evaluation.statistics import statistic as statistic_of
 from tests.support import alarm_reference as reference
 
 MINUTES = 24

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from fleet.alarm_evaluation import Action, AlarmSet, Event, MetricAlarm, Series, SeriesKey, State, TreatMissing
-from fleet.alarm_evaluation.metric_math.queries import MetricStat, Query
+from local.alarm_evaluation import Action, AlarmSet, Event, MetricAlarm, Series, SeriesKey, State, TreatMissing
+from local.alarm_evaluation.metric_math.queries import MetricStat, Query
 
 MINUTE = 60
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from fleet.alarm_evaluation import State, evaluate, evaluation_range
-from fleet.alarm_evaluation.metric_math.functions import Grid
-from fleet.alarm_evaluation.metric_math.syntax import parse
 from fleet.alarms import AlarmSpec, MathRef
+from local.alarm_evaluation import State, evaluate, evaluation_range
+from local.alarm_evaluation.metric_math.functions import Grid
+from local.alarm_evaluation.metric_math.syntax import parse
 
 Minute = Mapping[str, float]
 """What was published in a minute, by the metric's name. A metric that is not there was not published. Where an

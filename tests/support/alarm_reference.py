@@ -1,6 +1,6 @@
 """CloudWatch's alarm rules once more, by brute force and from the text of its documentation alone.
 
-Nothing here uses ``fleet.alarm_evaluation``. Where that keeps a state machine, this looks at the whole history anew at
+Nothing here uses ``local.alarm_evaluation``. Where that keeps a state machine, this looks at the whole history anew at
 every minute. Sources: Amazon CloudWatch User Guide, "Configuring how CloudWatch alarms treat missing data", "Using
 metric math", "Suppressing composite alarm actions", "How alarm mute rules work"; CloudWatch API reference,
 PutMetricAlarm, PutCompositeAlarm.

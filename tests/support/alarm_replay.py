@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fleet.alarm_evaluation import State
-from fleet.alarm_evaluation.composite_rules import parse_rule
-from fleet.alarm_evaluation.metric_math.functions import Grid
-from fleet.alarm_evaluation.metric_math.syntax import parse
+from local.alarm_evaluation import State
+from local.alarm_evaluation.composite_rules import parse_rule
+from local.alarm_evaluation.metric_math.functions import Grid
+from local.alarm_evaluation.metric_math.syntax import parse
 from tests.support.alarm_reference import ReferenceAlarm, ReferenceComposite, replay
 
 MINUTE = 60

@@ -64,7 +64,7 @@ class CacheAccount(RecordedBatch):
         }
 
     def archive(self, artifact: Artifact = LLAMA, graphs: tuple[Graph, ...] = GRAPHS) -> None:
-        """An artifact as ``agents.workload.compile_cache`` leaves it."""
+        """An artifact as ``workload.compile_cache`` leaves it."""
         self.objects[index.key(artifact)] = Index(artifact, graphs).encode()
         self.objects |= {index.graph_key(artifact, graph): b"x" * 1000 for graph in graphs}
         for graph in graphs:

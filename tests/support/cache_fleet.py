@@ -18,14 +18,14 @@ from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any, Final
 
-from agents.workload.compile_cache.flight.single_flight import CompileCache
-from agents.workload.compile_cache.tiers.local import LocalTier
-from agents.workload.compile_cache.tiers.shared import SharedTier
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Row, State, Terms
 from tests.support import compiled_graphs
 from tests.support.lease_tables import FileTable
 from tests.support.nfs import NfsClient, die
+from workload.compile_cache.flight.single_flight import CompileCache
+from workload.compile_cache.tiers.local import LocalTier
+from workload.compile_cache.tiers.shared import SharedTier
 
 # Of every thousand calls that change something in the shared tier, this many end the process, and of every thousand
 # compilations this many; while a process holds a lease.

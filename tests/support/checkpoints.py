@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from agents.workload.checkpoint import staging
-from agents.workload.checkpoint.committing import publish
-from agents.workload.checkpoint.finding import latest
-from agents.workload.checkpoint.resuming import restore
-from agents.workload.checkpoint.stores.store import Store
 from fleet.checkpoints.layout import Attempt
+from workload.checkpoint import staging
+from workload.checkpoint.committing import publish
+from workload.checkpoint.finding import latest
+from workload.checkpoint.resuming import restore
+from workload.checkpoint.stores.store import Store
 
 Files = Mapping[str, bytes]
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from fleet.instances import instance_type
-from fleet.sizing.fit import Fit, check
-from fleet.sizing.huggingface import read_config
-from fleet.sizing.parallelism import Degrees
-from fleet.sizing.workload import Workload
+from planning.sizing.fit import Fit, check
+from planning.sizing.huggingface import read_config
+from planning.sizing.parallelism import Degrees
+from planning.sizing.workload import Workload
 from tests.support.model_configs import Config
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agents.disk import durable_file
+from workload import durable_file
 
 
 class KilledError(BaseException):
@@ -21,7 +21,7 @@ class KilledError(BaseException):
 
 
 class FaultyDisk:
-    """Stands between ``agents.disk.durable_file`` and the operating system. Nothing is synced: no power fails here."""
+    """Stands between ``workload.durable_file`` and the operating system. Nothing is synced: no power fails here."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, chance: random.Random) -> None:
         self.is_full = False

@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 from fleet import metrics
-from fleet.alarm_evaluation import SeriesKey
-from fleet.alarm_evaluation.statistics import Datum
+from local.alarm_evaluation import SeriesKey
+from local.alarm_evaluation.statistics import Datum
 from local.dashboards_page.cloud import Cloud
 from local.dashboards_page.metric_queries import lines
 from local.emulator.cloudwatch.metric_data import get_metric_data

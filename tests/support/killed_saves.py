@@ -14,10 +14,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from agents.workload.checkpoint import staging
-from agents.workload.checkpoint.stores import file_store
 from fleet.checkpoints.layout import Attempt
 from tests.support.checkpoints import read_back, save, save_rank, weights
+from workload.checkpoint import staging
+from workload.checkpoint.stores import file_store
 
 CHANGES = frozenset({"open", "mkdir", "link", "unlink", "rename", "rmdir", "fsync", "write", "flush"})
 # Larger than the buffer of a file object: a block is one write.

@@ -7,9 +7,9 @@ import threading
 from dataclasses import asdict
 from pathlib import Path
 
-from agents.workload.compile_cache.errors import LeaseTableError
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Row, State
+from workload.compile_cache.errors import LeaseTableError
 
 
 class MemoryTable:

@@ -21,9 +21,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from agents.disk import durable_file
-from agents.workload.compile_cache.tiers import content as contents
-from agents.workload.compile_cache.tiers import files
+from workload import durable_file
+from workload.compile_cache.tiers import content as contents
+from workload.compile_cache.tiers import files
 
 _MUTATING = ("mkdir", "rename", "unlink", "rmdir", "chmod", "fchmod", "fsync", "ftruncate", "utime")
 

@@ -11,8 +11,8 @@ A batch or context that a source does not state is the default of its script, na
 
 from typing import Final
 
-from fleet.sizing.parallelism import Degrees
-from fleet.sizing.workload import Dtype, Inference
+from planning.sizing.parallelism import Degrees
+from planning.sizing.workload import Dtype, Inference
 from tests.support import model_configs as models
 from tests.support.deployments import Deployment
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from fleet.sizing.parallelism import Degrees
-from fleet.sizing.workload import Checkpointing, Training
+from planning.sizing.parallelism import Degrees
+from planning.sizing.workload import Checkpointing, Training
 from tests.support import model_configs as models
 from tests.support.deployments import Deployment
 

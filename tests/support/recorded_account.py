@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from botocore.validate import validate_parameters
 
 from cli.doctor.account import Account
-from fleet.preflight.stacks import ALWAYS
+from planning.preflight.stacks import ALWAYS
 from tests.support import doctored
 
 Answer = dict[str, Any] | Exception | Callable[[dict[str, Any]], dict[str, Any]]

@@ -13,13 +13,27 @@ from pathlib import Path
 
 import pytest
 
+from fleet.version import VERSION
 from local.dashboards_page import chart_library
 from tests.support import samples
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("fleet", "environments", "stacks", "dashboards", "agents", "lambdas", "cli", "local")
-# What the build reads besides: setup.py says what becomes of it.
-SOURCES = ("pyproject.toml", "setup.py", "requirements*.txt", "docs/runbooks", "docs/source-figures.yaml")
+# The distributions' folders and packages; the first is the platform's.
+DISTRIBUTIONS = {
+    "neuron_fleet": (".", ("planning", "environments", "stacks", "dashboards", "lambdas", "cli", "local")),
+    "neuron_fleet_core": ("fleet", ("fleet",)),
+    "neuron_fleet_workload": ("workload", ("workload",)),
+    "neuron_fleet_agent": ("agents", ("agents",)),
+}
+# What the builds read besides.
+SOURCES = (
+    "pyproject.toml",
+    "LICENSE",
+    "distributions.py",
+    "requirements*.txt",
+    "docs/runbooks",
+    "docs/source-figures.yaml",
+)
 
 
 @dataclass(frozen=True)
@@ -51,71 +65,126 @@ def tracked(*places: str) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy: setuptools leaves a folder behind, whose old files would get into the next wheel."""
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """By distribution; built from what is tracked and nothing else, far from the clone."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in tracked(*ROOMS, *SOURCES):
+    for name in tracked(*(room for _, rooms in DISTRIBUTIONS.values() for room in rooms), *SOURCES):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, source / name)
-    build = [
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-        "--wheel-dir",
-        str(out),
-        str(source),
-    ]
-    subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", *build], check=True, cwd=source)
-    (made,) = out.iterdir()
-    return made
+    build = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(out)]
+    folders = [str(source / folder) for folder, _ in DISTRIBUTIONS.values()]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", *build, *folders], check=True, cwd=source
+    )
+    return {wheel.name.partition("-")[0]: wheel for wheel in out.iterdir()}
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    place = tmp_path_factory.mktemp("installed")
+def installed(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return install(list(wheels.values()), tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("empty"))
+
+
+def install(wheels: list[Path], place: Path, empty: Path, *, dependencies: bool = True) -> Installed:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     (packages,) = place.glob("lib/python*/site-packages")
-    # A path and no more: what an editable installation of the clone leaves in that folder is not followed.
-    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel)]
+    if dependencies:
+        # A path and no more: what an editable installation of the clone leaves in that folder is not followed.
+        (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    options = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", *map(str, wheels)]
     # Else pip would find the clone, which the tests run in, and call it installed.
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(place / "bin/python")]
-    subprocess.run([*pip, *install], check=True, env=variables, cwd=place)
-    return Installed(place / "bin", packages, tmp_path_factory.mktemp("empty"))
+    subprocess.run([*pip, *options], check=True, env=variables, cwd=place)
+    return Installed(place / "bin", packages, empty)
 
 
-def test_every_file_of_the_packages_is_in_the_wheel_and_no_other(wheel: Path) -> None:
-    ours = {str(path) for path in tracked(*ROOMS)}
-    documents = {str(Path("environments") / path) for path in tracked("docs/runbooks/*.md", "docs/source-figures.yaml")}
-
-    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    assert names == ours | documents
+def metadata(wheel: Path) -> str:
+    (name,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
+    return zipfile.ZipFile(wheel).read(name).decode()
 
 
-def test_the_wheel_asks_for_what_is_pinned(wheel: Path) -> None:
-    (metadata,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
-    text = zipfile.ZipFile(wheel).read(metadata).decode()
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_every_file_of_its_packages_is_in_a_wheel_and_no_other(wheels: dict[str, Path], distribution: str) -> None:
+    ours = {str(path) for path in tracked(*DISTRIBUTIONS[distribution][1]) if path.name != "pyproject.toml"}
+    if distribution == "neuron_fleet":
+        documents = tracked("docs/runbooks/*.md", "docs/source-figures.yaml")
+        ours |= {str(Path("environments") / path) for path in documents}
+    ours.discard("workload/requirements.txt")
 
-    for file, extra in (
-        ("requirements.txt", None),
-        ("requirements-synth.txt", "synth"),
-        ("requirements-local.txt", "local"),
-    ):
-        pins = [line for line in (ROOT / file).read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
-        condition = f'; extra == "{extra}"' if extra else ""
-        asked = re.findall(rf"^Requires-Dist: ([^;\n]+){re.escape(condition)}$", text, re.MULTILINE)
-        assert asked == pins
+    names = {name for name in zipfile.ZipFile(wheels[distribution]).namelist() if ".dist-info/" not in name}
+    assert names == ours
+
+
+@pytest.mark.parametrize(
+    ("distribution", "file", "extra"),
+    [
+        ("neuron_fleet", "requirements.txt", None),
+        ("neuron_fleet", "requirements-synth.txt", "synth"),
+        ("neuron_fleet", "requirements-local.txt", "local"),
+        ("neuron_fleet_agent", "agents/requirements.txt", None),
+        ("neuron_fleet_workload", "workload/requirements.txt", "aws"),
+        ("neuron_fleet_core", None, None),
+    ],
+)
+def test_a_wheel_asks_for_what_is_pinned(
+    wheels: dict[str, Path], distribution: str, file: str | None, extra: str | None
+) -> None:
+    text = (ROOT / file).read_text(encoding="utf-8") if file else ""
+    pins = {line.lower() for line in text.splitlines() if line and line[0] != "#"}
+
+    condition = f"; extra == '{extra}'" if extra else ""
+    asked = re.findall(
+        rf"^Requires-Dist: ([^;\n]+){re.escape(condition)}$", metadata(wheels[distribution]), re.MULTILINE
+    )
+    assert {each for each in asked if not each.startswith("neuron-fleet")} == pins
+
+
+def test_distributions_ask_for_one_another_in_this_very_version(wheels: dict[str, Path]) -> None:
+    found = {
+        name: set(re.findall(r"^Requires-Dist: (neuron-fleet\S+)$", metadata(wheel), re.MULTILINE))
+        for name, wheel in wheels.items()
+    }
+
+    core, workload, agent = (f"neuron-fleet-{part}=={VERSION}" for part in ("core", "workload", "agent"))
+    assert found == {
+        "neuron_fleet": {core, workload, agent},
+        "neuron_fleet_agent": {core, workload},
+        "neuron_fleet_workload": {core},
+        "neuron_fleet_core": set(),
+    }
+
+
+def test_each_says_the_oldest_python_that_its_code_runs_on(wheels: dict[str, Path]) -> None:
+    floors = {
+        name: re.findall(r"^Requires-Python: >=(\S+)$", metadata(wheel), re.MULTILINE) for name, wheel in wheels.items()
+    }
+
+    assert floors["neuron_fleet_core"] == floors["neuron_fleet_workload"] == ["3.10"]
+    assert floors["neuron_fleet_agent"] == floors["neuron_fleet"] == ["3.11"]
+
+
+def test_the_workload_library_needs_its_core_and_nothing_else(
+    wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    parts = [wheels["neuron_fleet_core"], wheels["neuron_fleet_workload"]]
+    alone = install(parts, tmp_path_factory.mktemp("alone"), tmp_path_factory.mktemp("home"), dependencies=False)
+    modules = sorted(
+        name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for part in parts
+        for name in zipfile.ZipFile(part).namelist()
+        if name.endswith(".py") and not name.endswith(("adapters.py", "__main__.py"))
+    )
+
+    answer = alone.run("python", "-I", "-c", f"import importlib\nfor name in {modules}: importlib.import_module(name)")
+
+    assert answer.returncode == 0, answer.stderr
+    assert len(modules) > 100
+    assert "status|warm|promote" in alone.run("python", "-I", "-m", "workload.compile_cache").stderr
 
 
 def test_both_commands_say_their_version(installed: Installed) -> None:
-    version = re.search(r'"(.+)"', (ROOT / "fleet/version.py").read_text(encoding="utf-8").split("Final = ")[1])
-
-    assert version is not None
-    assert installed.run("fleet", "--version").stdout == f"fleet {version[1]}\n"
-    assert installed.run("fleet-agent", "--version").stdout == f"fleet-agent {version[1]}\n"
+    assert installed.run("fleet", "--version").stdout == f"fleet {VERSION}\n"
+    assert installed.run("fleet-agent", "--version").stdout == f"fleet-agent {VERSION}\n"
 
 
 def test_a_file_of_ones_own_is_judged_with_its_alarms_and_their_runbooks(installed: Installed) -> None:

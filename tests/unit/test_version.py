@@ -28,10 +28,6 @@ def test_the_commands_print_it(app: Any, program: str) -> None:
     assert (answer.exit_code, answer.stdout) == (0, f"{program} {VERSION}\n")
 
 
-def test_the_package_takes_it_from_where_it_is() -> None:
-    assert 'version = { attr = "fleet.version.VERSION" }' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("module", [log_event, requests, status])
 def test_what_the_agent_publishes_has_it(module: Any) -> None:
     assert module.VERSION is VERSION

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from agents.collectors.compile_cache.entry import Entry, State
+from workload.compile_cache.entry import Entry, State
 
 _SECOND: Final = 1_000_000_000
 # The compiler needs longer than this only to start, so files that came faster were copied, from another cache.

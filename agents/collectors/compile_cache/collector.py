@@ -14,13 +14,13 @@ from typing import Any, Final
 
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.compile_cache.changes import Changes
-from agents.collectors.compile_cache.entry import State
-from agents.collectors.compile_cache.file_system import SHARED, file_system
 from agents.collectors.compile_cache.log_lines import LogTail
 from agents.collectors.compile_cache.scan import CacheScan
-from agents.collectors.compilers import compiler_pids
 from fleet import metrics
 from fleet.metrics import MetricSpec
+from workload.compile_cache.compilers import compiler_pids
+from workload.compile_cache.entry import State
+from workload.compile_cache.file_system import SHARED, file_system
 
 _SECOND: Final = 1_000_000_000
 # A compiler that was killed leaves its lock behind, and everybody else waits for ever. With no compiler on the host a

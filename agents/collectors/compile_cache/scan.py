@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from agents.collectors.compile_cache.changes import Changes
-from agents.collectors.compile_cache.entry import Entry, State
 from agents.collectors.compile_cache.version import Version
+from workload.compile_cache.entry import Entry, State
 
 _VERSION: Final = re.compile(r"(?:USER_)?neuronx?cc-(?P<version>[\w.+-]{1,64})")
 _MOST_VERSIONS: Final = 20

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from agents.collectors.compile_cache.changes import Changes, Graph, first_seen, seen_again
-from agents.collectors.compile_cache.entry import Entry, State, read
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.graph import FLIGHT_FOLDER
+from workload.compile_cache.entry import Entry, State, read
 
 _SECOND: Final = 1_000_000_000
 _GRAPH: Final = "MODULE_"

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from agents.disk.durable_file import remove, replace_file
+from workload.durable_file import remove, replace_file
 
 # Long enough for a rank that looks after each of its steps, and well below the state CHECKPOINT's own limit.
 SAVING_SECONDS: Final = 300.0
@@ -17,7 +17,7 @@ _OURS: Final = b"instance metadata: "
 
 
 class Marker(StrEnum):
-    """The files' names, as ``agents.workload.checkpoint.signals.drain`` reads them: save and end; save and go on."""
+    """The files' names, as ``workload.checkpoint.signals.drain`` reads them: save and end; save and go on."""
 
     DRAIN = "drain"
     CHECKPOINT = "checkpoint"

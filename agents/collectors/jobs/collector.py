@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.compilers import compiler_pids
 from agents.collectors.jobs import identity, registrations
 from agents.collectors.jobs.identity import Identity
 from agents.collectors.jobs.job import Job, dimension_value
 from agents.collectors.jobs.processes import Processes
 from agents.collectors.jobs.registrations import Registration
+from workload.compile_cache.compilers import compiler_pids
 
 
 class JobCollector:

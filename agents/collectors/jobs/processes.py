@@ -25,7 +25,7 @@ class Processes:
 
     def is_alive(self, pid: int) -> bool:
         """Whether it runs: a zombie has ended, and only its parent does not know it yet."""
-        # Not Paths here, which would keep a name for each process that ever was: see agents.disk.durable_file.
+        # Not Paths here, which would keep a name for each process that ever was: see workload.durable_file.
         if not os.path.isdir(f"{self.proc}/{pid}"):  # noqa: PTH112 - see above
             return False
         status = self._status(pid)

@@ -20,9 +20,9 @@ from pathlib import Path
 import msgspec
 
 from agents.collectors.seen_error import SeenError, Source
-from agents.disk import durable_file
 from agents.monitor.decode.report import Ecc
 from fleet.hardware_errors import BY_ECC_COUNTER, EXECUTION_HARDWARE
+from workload import durable_file
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from agents.disk import durable_file
+from workload import durable_file
 
 logger = logging.getLogger(__name__)
 

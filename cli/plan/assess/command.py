@@ -9,10 +9,10 @@ import typer
 
 from cli.answers import complain, refuse
 from cli.plan.assess import questionnaire
-from fleet.planning.assessment.page import page
-from fleet.planning.assessment.plan import MigrationPlan
-from fleet.planning.assessment.plan import assess as work_out
-from fleet.planning.money import PlanError
+from planning.assessment.page import page
+from planning.assessment.plan import MigrationPlan
+from planning.assessment.plan import assess as work_out
+from planning.money import PlanError
 
 
 def assess(

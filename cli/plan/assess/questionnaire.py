@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from environments.explain import Vocabulary, explain
 from environments.reading import read_mapping
 from fleet.diagnostics import Diagnostic
-from fleet.planning.assessment import workload as domain
+from planning.assessment import workload as domain
 
 EXAMPLE: Final = "examples/assessment.yaml"
 Usd = Annotated[float, Field(gt=0, le=1e9)]

@@ -9,10 +9,10 @@ from rich.text import Text
 from cli.answers import print_json, say
 from cli.figures import dollars
 from cli.tables import Column, Table, print_table
-from fleet.planning.month.bill import Change, Month, changes
-from fleet.planning.month.design_budgets import DESIGN_BUDGETS
-from fleet.planning.month.line import Group, Line, Spread
 from fleet.prices.wording import small_amount
+from planning.month.bill import Change, Month, changes
+from planning.month.design_budgets import DESIGN_BUDGETS
+from planning.month.line import Group, Line, Spread
 
 # "jobs' and functions' logs" breaks between words in a narrow terminal.
 _NAME_WIDTH: Final = 16

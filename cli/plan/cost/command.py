@@ -14,10 +14,10 @@ from environments import loader
 from environments.loader import EnvironmentFileError
 from environments.month_shape import month_shape
 from fleet.instances import Price
-from fleet.planning.money import PlanError
-from fleet.planning.month.bill import Month, month_of
-from fleet.planning.month.line import Spread
-from fleet.planning.month.shape import Use
+from planning.money import PlanError
+from planning.month.bill import Month, month_of
+from planning.month.line import Spread
+from planning.month.shape import Use
 
 
 def cost(

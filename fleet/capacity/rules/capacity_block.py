@@ -4,7 +4,7 @@ Source of all: EC2 user guide, "Capacity Blocks for ML": how they work, find and
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from fleet.capacity.rules.case import Case, Rule
@@ -17,7 +17,7 @@ LONGEST_DAYS: Final = 182
 EVERY_DAY_UP_TO: Final = 14
 FURTHEST_START: Final = timedelta(weeks=8)
 ENDS_AT: Final = timedelta(hours=11, minutes=30)
-_MIDNIGHT: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_MIDNIGHT: Final = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
 
 def has_an_id(case: Case) -> Iterator[Diagnostic]:

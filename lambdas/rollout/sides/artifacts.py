@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError
 
 from lambdas.rollout.clients import S3Client, SsmClient
 
-# agents/workload/compile_cache/tiers/cold.py writes it last.
+# workload/compile_cache/tiers/cold.py writes it last.
 _INDEX: Final = "index.json"
 _ABSENT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
 

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from fleet.alarm_evaluation import COMPARISONS, DefinitionError, MetricAlarm, TreatMissing
-from fleet.alarm_evaluation.composite_rules import Rule, RuleError, parse_rule
-from fleet.alarm_evaluation.metric_math.queries import evaluate_queries
-from fleet.alarm_evaluation.metric_math.syntax import MathError
+from local.alarm_evaluation import COMPARISONS, DefinitionError, MetricAlarm, TreatMissing
+from local.alarm_evaluation.composite_rules import Rule, RuleError, parse_rule
+from local.alarm_evaluation.metric_math.queries import evaluate_queries
+from local.alarm_evaluation.metric_math.syntax import MathError
 from local.emulator.cloudwatch.definitions import alarm_name, metric_alarm
 from local.emulator.cloudwatch.errors import invalid, missing, validation
 from local.emulator.cloudwatch.metric_data import check_period, check_statistic, parsed_queries

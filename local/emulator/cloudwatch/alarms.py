@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from fleet.alarm_evaluation import Action, AlarmSet, Definition, Event, SeriesSource, State, Transition
-from fleet.alarm_evaluation.actions.mute_rules import MuteRule
-from fleet.alarm_evaluation.composite_rules import Rule
+from local.alarm_evaluation import Action, AlarmSet, Definition, Event, SeriesSource, State, Transition
+from local.alarm_evaluation.actions.mute_rules import MuteRule
+from local.alarm_evaluation.composite_rules import Rule
 from local.emulator.cloudwatch.alarm_requests import check_composite_alarm, check_metric_alarm
 from local.emulator.cloudwatch.definitions import alarm_name, composite_alarm, metric_alarm
 from local.emulator.cloudwatch.errors import ApiError, validation

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fleet.alarm_evaluation import CompositeAlarm, MetricAlarm, Suppression, TreatMissing, WarmUp
-from fleet.alarm_evaluation.composite_rules import Rule
+from local.alarm_evaluation import CompositeAlarm, MetricAlarm, Suppression, TreatMissing, WarmUp
+from local.alarm_evaluation.composite_rules import Rule
 from local.emulator.cloudwatch.metric_data import parsed_queries
 
 

@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet.alarm_evaluation import SeriesKey
-from fleet.alarm_evaluation.metric_math import queries as evaluation
-from fleet.alarm_evaluation.metric_math.queries import MetricStat, Query
-from fleet.alarm_evaluation.metric_math.syntax import MathError
-from fleet.alarm_evaluation.metric_math.values import Labelled, Value
-from fleet.alarm_evaluation.statistics import is_statistic
+from local.alarm_evaluation import SeriesKey
+from local.alarm_evaluation.metric_math import queries as evaluation
+from local.alarm_evaluation.metric_math.queries import MetricStat, Query
+from local.alarm_evaluation.metric_math.syntax import MathError
+from local.alarm_evaluation.metric_math.values import Labelled, Value
+from local.alarm_evaluation.statistics import is_statistic
 from local.emulator.cloudwatch.errors import invalid, missing, validation
 from local.emulator.cloudwatch.metric_store import MetricStore
 from local.emulator.cloudwatch.search import dynamic, search

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from fleet.alarm_evaluation import SeriesKey
-from fleet.alarm_evaluation.statistics import Datum
-from fleet.alarm_evaluation.statistics import statistic as statistic_of
+from local.alarm_evaluation import SeriesKey
+from local.alarm_evaluation.statistics import Datum
+from local.alarm_evaluation.statistics import statistic as statistic_of
 
 MINUTE: Final = 60
 

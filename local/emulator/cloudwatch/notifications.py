@@ -10,7 +10,7 @@ from typing import Any
 
 import botocore.session
 
-from fleet.alarm_evaluation import Transition
+from local.alarm_evaluation import Transition
 from local.emulator.cloudwatch.alarms import Alarm, AlarmStore
 from local.emulator.cloudwatch.reasons import timestamp
 

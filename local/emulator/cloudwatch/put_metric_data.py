@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from fleet.alarm_evaluation import SeriesKey
-from fleet.alarm_evaluation.statistics import Datum
+from local.alarm_evaluation import SeriesKey
+from local.alarm_evaluation.statistics import Datum
 from local.emulator.cloudwatch.errors import ApiError, invalid, missing
 from local.emulator.cloudwatch.metric_store import MetricStore
 

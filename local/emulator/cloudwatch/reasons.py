@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from fleet.alarm_evaluation import Transition
+from local.alarm_evaluation import Transition
 
 
 def triggering_alarms(change: Transition, arn_of: Callable[[str], str]) -> list[dict[str, Any]]:

@@ -6,9 +6,9 @@ Source: "CloudWatch search expression syntax". Served: one schema with exact dim
 
 import re
 
-from fleet.alarm_evaluation import SeriesKey
-from fleet.alarm_evaluation.metric_math.syntax import MathError
-from fleet.alarm_evaluation.metric_math.values import Labelled
+from local.alarm_evaluation import SeriesKey
+from local.alarm_evaluation.metric_math.syntax import MathError
+from local.alarm_evaluation.metric_math.values import Labelled
 from local.emulator.cloudwatch.metric_store import MetricStore
 
 _PROPERTY = re.compile(r"\$\{PROP\('Dim\.([^']+)'\)\}")

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from fleet.alarm_evaluation import Action, Event, State, Transition
+from local.alarm_evaluation import Action, Event, State, Transition
 from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.alarm_queries import (
     describe_alarm_history,

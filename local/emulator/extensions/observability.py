@@ -10,8 +10,8 @@ import ministack.app
 from ministack.core.responses import request_scope
 from ministack.services import cloudwatch, cloudwatch_logs, sns
 
-from fleet.alarm_evaluation import SeriesKey
-from fleet.alarm_evaluation.statistics import Datum
+from local.alarm_evaluation import SeriesKey
+from local.alarm_evaluation.statistics import Datum
 from local.emulator.cloudwatch.endpoint import endpoint
 from local.emulator.cloudwatch.service import CloudWatch, Publish
 from local.emulator.logs.emf import metrics_of_event

@@ -11,8 +11,8 @@ from ministack.core.responses import request_scope
 from ministack.services import autoscaling, cloudwatch
 
 from fleet import auto_scaling
-from fleet.alarm_evaluation import SeriesKey, State
-from fleet.alarm_evaluation.statistics import Datum
+from local.alarm_evaluation import SeriesKey, State
+from local.alarm_evaluation.statistics import Datum
 from local.emulator.api.answers import Entry
 from local.emulator.api.query import served
 from local.emulator.capacity.scaling_policies import SUSPENDED, ScalingPolicies

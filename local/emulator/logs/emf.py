@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fleet.alarm_evaluation import SeriesKey
-from fleet.alarm_evaluation.statistics import Datum
+from local.alarm_evaluation import SeriesKey
+from local.alarm_evaluation.statistics import Datum
 
 Measured = tuple[SeriesKey, float, str, Datum]
 

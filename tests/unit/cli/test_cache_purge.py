@@ -104,7 +104,7 @@ def test_a_graph_goes_from_every_artifact_and_by_a_job_from_the_shared_tier(desk
     )
     assert asked["tags"] == {"fleet": "trn1-pretrain", "owner": "foundation-models", "job": "compile-cache-purge"}
     assert asked["containerOverrides"]["command"] == [
-        "python", "-m", "agents.workload.compile_cache", "purge", str(GRAPHS[0]),
+        "python", "-m", "workload.compile_cache", "purge", str(GRAPHS[0]),
     ]  # fmt: skip
     assert answer.stdout.splitlines()[-3:] == ["runnable", "running", "job job-1: succeeded"]
 

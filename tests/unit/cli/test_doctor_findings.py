@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fleet.preflight.stacks import ALWAYS
+from planning.preflight.stacks import ALWAYS
 from tests.support import doctored
 from tests.support.doctor import Doctor
 from tests.support.recorded_account import IDS, own, refusal, reservation, stack

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from cli.main import app
 from cli.plan.source_figures import FIGURES, documents
 from fleet.instances import instance_type
-from fleet.planning.document_prices import DOCUMENTS
+from planning.document_prices import DOCUMENTS
 
 A_INF2 = "name=inf2,type=inf2.48xlarge,throughput=550,price=12.98,source=A"
 A_P4D = "name=p4d,type=p4d.24xlarge,throughput=800,price=32.77,source=A,region=us-east-1"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from cli.main import app
 from cli.plan.source_figures import FIGURES, documents
 from environments.documents import DOCS
-from fleet.planning.sources.figure import Figure, Verdict, check
+from planning.sources.figure import Figure, Verdict, check
 
 PAGE = (DOCS / "source-figures.md").read_text(encoding="utf-8")
 

@@ -8,9 +8,9 @@ import pytest
 from dashboards import compilation
 from environments.alarms import alarm_settings
 from environments.loader import load
-from fleet.alarm_evaluation.metric_math.functions import Grid
-from fleet.alarm_evaluation.metric_math.syntax import parse
 from fleet.alarms import AlarmSpec, fleet_alarms
+from local.alarm_evaluation.metric_math.functions import Grid
+from local.alarm_evaluation.metric_math.syntax import parse
 from tests.support.templates import new_app
 
 TIMES = (0, 60, 120, 180)

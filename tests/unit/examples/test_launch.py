@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from agents.workload.compile_cache.tiers import promotion
-from agents.workload.compile_cache.tiers.local import LocalTier
-from agents.workload.compile_cache.tiers.shared import SharedTier
 from examples import launch
 from tests.support import standin_compiler
 from tests.support.compiled_graphs import graph, write
+from workload.compile_cache.tiers import promotion
+from workload.compile_cache.tiers.local import LocalTier
+from workload.compile_cache.tiers.shared import SharedTier
 
 GRAPH = graph(1)
 

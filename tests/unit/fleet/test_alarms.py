@@ -8,7 +8,6 @@ from typing import Any, Literal
 import pytest
 
 from fleet import metrics
-from fleet.alarm_evaluation import State
 from fleet.alarms import (
     AlarmSettings,
     AlarmSpec,
@@ -32,6 +31,7 @@ from fleet.alarms import (
 )
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
+from local.alarm_evaluation import State
 from tests.support.alarm_minutes import last_state
 from tests.support.alarm_pages import every_alarm
 

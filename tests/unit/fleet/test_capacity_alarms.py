@@ -2,11 +2,11 @@
 
 import pytest
 
-from fleet.alarm_evaluation import State
 from fleet.alarms import AlarmSettings, AlarmSpec, Severity, TreatMissingData, fleet_alarms
 from fleet.alarms.capacity import capacity_alarms
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import CATALOGUE, Publisher
+from local.alarm_evaluation import State
 from tests.support.alarm_minutes import Minute, last_state, states
 
 ALARM, OK, UNKNOWN = State.ALARM, State.OK, State.INSUFFICIENT_DATA

@@ -4,8 +4,8 @@ from typing import Literal
 
 import pytest
 
-from fleet.alarm_evaluation import State
 from fleet.alarms import AlarmSpec, fleet_alarms, platform_alarms, precompile_alarms
+from local.alarm_evaluation import State
 from tests.support.alarm_minutes import Minute, last_state, states
 from tests.unit.fleet.test_alarms import settings
 

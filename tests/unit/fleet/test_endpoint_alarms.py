@@ -2,9 +2,9 @@
 
 import pytest
 
-from fleet.alarm_evaluation import State
 from fleet.alarms import AlarmSettings, AlarmSpec, MathRef, endpoint_alarms
 from fleet.fleet_spec import MarketKind
+from local.alarm_evaluation import State
 from tests.support.alarm_minutes import Minute, last_state
 from tests.support.scaled_endpoint import NAMES
 

@@ -20,11 +20,11 @@ from fleet.instances import (
 )
 from fleet.jobs import Job, Parallel, diagnose_job
 from fleet.neuron_software import Framework
-from fleet.sizing.huggingface import read_config
-from fleet.sizing.plan import Wish, make_plan
-from fleet.sizing.shape import SizingError
-from fleet.sizing.workload import Inference, Training
 from local.simulation.report import ReportBuilder
+from planning.sizing.huggingface import read_config
+from planning.sizing.plan import Wish, make_plan
+from planning.sizing.shape import SizingError
+from planning.sizing.workload import Inference, Training
 from tests.support import model_configs
 from tests.support.invented_chip import NAME, Place, places, planted, with_chip, without
 from tests.unit.local.simulation.scripts import START, script

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from fleet import naming, operations_metrics
-from fleet.alarm_evaluation import State
 from fleet.alarms import AlarmSpec, AlarmSpecError, MetricRef, Severity, fleet_alarms, platform_alarms
+from local.alarm_evaluation import State
 from tests.support.alarm_minutes import Minute, last_state, states
 from tests.unit.fleet.test_capacity_alarms import settings
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from fleet.alarm_evaluation import State
 from fleet.alarms import AlarmSettings, AlarmSpec, AllOf, CompositeSpec, InAlarm, Not, endpoint_alarms
 from fleet.fleet_spec import MarketKind
 from fleet.serving.scaling import Targets
+from local.alarm_evaluation import State
 from tests.support.alarm_minutes import Minute, last_state
 from tests.support.scaled_endpoint import NAMES, scaling
 

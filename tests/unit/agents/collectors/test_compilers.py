@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.compilers import CompilerCollector, CompilerProcess, compilers
+from agents.collectors.compilers import CompilerCollector
+from workload.compile_cache.compilers import CompilerProcess, compilers
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -7,8 +7,9 @@ import pytest
 
 from agents.boot import boot_id
 from agents.collectors.collector import Request
-from agents.collectors.compilers import CompilerCollector, compiler_pids
+from agents.collectors.compilers import CompilerCollector
 from agents.collectors.markers import MarkerCollector
+from workload.compile_cache.compilers import compiler_pids
 
 
 def process(proc: Path, pid: int, comm: str = "python3", **environment: str) -> None:

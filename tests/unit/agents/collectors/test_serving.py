@@ -6,8 +6,8 @@ from agents.collectors.collector import Request
 from agents.collectors.reading.boot_memory import BootMemory
 from agents.collectors.seen_error import SeenError, Source
 from agents.collectors.serving import ServingCollector
-from agents.workload.serving.memory import HostMemory, Remembered
 from fleet.hardware_errors import SERVING_RUNTIME, Action
+from workload.serving.memory import HostMemory, Remembered
 
 BOOT = "0a1b"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from agents.disk import durable_file
 from agents.disk.spool import LIMIT_BYTES, Spool
 from agents.disk.spooled import Dropped
 from agents.minute.recovery import batch_of
@@ -16,6 +15,7 @@ from agents.sinks.publisher import Publisher
 from tests.support.agents import MINUTE
 from tests.support.large_node import trn2_minute
 from tests.support.sinks import MemorySink, batch
+from workload import durable_file
 
 
 class Disk:

@@ -66,7 +66,7 @@ def test_the_agent_imports_only_what_it_installs() -> None:
     # Of what boto3 brings along, botocore is the only one that the agent knows.
     installed = {*pins("agents", "requirements.txt"), "botocore"}
     providers = importlib.metadata.packages_distributions()
-    foreign = imported - set(sys.stdlib_module_names) - {"agents", "fleet"}
+    foreign = imported - set(sys.stdlib_module_names) - {"agents", "fleet", "workload"}
     assert [
         name for name in foreign if not {p.lower().replace("_", "-") for p in providers.get(name, [])} & installed
     ] == []

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.workload.serving import leaving
 from stacks.constructs import serving
 from tests.support.served_standin import ROOT, free_port, wait
+from workload.serving import leaving
 
 COMMAND = [sys.executable, "-m", "examples.serving", "--standin", "--seconds", "0.01", "--port"]
 

@@ -9,15 +9,15 @@ from typing import Any
 import httpx
 import pytest
 
-from agents.workload.serving.figures import Figures
-from agents.workload.serving.health import Health
-from agents.workload.serving.memory import HostMemory
 from examples.serving.app import Server, application
 from examples.serving.standin import StandIn
 from examples.serving.wire import BUCKET_HEADER
 from fleet.serving.buckets import DEFAULT_LENGTHS, Buckets
 from fleet.serving.readiness import Expected
 from fleet.shadow.requests import EMBEDDINGS, Answer, answer_in
+from workload.serving.figures import Figures
+from workload.serving.health import Health
+from workload.serving.memory import HostMemory
 
 BUCKETS = Buckets(DEFAULT_LENGTHS, (1, 4))
 Asking = Callable[[httpx.AsyncClient, Server], Awaitable[Any]]

@@ -9,11 +9,11 @@ import httpx
 import pytest
 from aiohttp import web
 
-from agents.workload.serving.health import Health
-from agents.workload.serving.memory import HostMemory
 from examples.serving.vllm import Front, application
 from fleet.serving.buckets import Buckets
 from fleet.serving.readiness import Expected
+from workload.serving.health import Health
+from workload.serving.memory import HostMemory
 
 BUCKETS = Buckets((128, 256), (1, 2))
 Asking = Callable[[httpx.AsyncClient, Front], Awaitable[Any]]

@@ -12,8 +12,8 @@ from fleet.alarms import AlarmSpec, MathRef, TreatMissingData
 from fleet.hosting.sizes import hosted_type, sizes
 from fleet.hosting.surcharge import surcharge
 from fleet.instances import Price, PriceKind, instance_type
-from fleet.planning.month.bill import month_of
-from fleet.planning.month.line import Group
+from planning.month.bill import month_of
+from planning.month.line import Group
 from tests.support.hosted_environment import FLEET, hosted
 
 TODAY = date(2026, 11, 22)
@@ -22,7 +22,7 @@ NEW = Price(PriceKind.SAGEMAKER_HOSTING, 15.6, "us-east-2", "2026-11-20", "AWS p
 
 def test_the_sizes_are_those_of_sagemakers_own_api() -> None:
     model = boto3.client("sagemaker", region_name="us-east-2").meta.service_model
-    offered = set(model.shape_for("ProductionVariantInstanceType").enum)
+    offered = set(model.shape_for("ProductionVariantInstanceType").metadata["enum"])
 
     assert {hosted_type(each) for each in sizes()} == {each for each in offered if each.startswith("ml.inf2.")}
     assert hosted_type("trn2.48xlarge") is None

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.alarm_evaluation import State
 from fleet.alarms.specs import AlarmSpec, Severity, TreatMissingData
 from fleet.serving.scaling import ROOM, Targets, may_leave, mistakes, nodes_for
 from fleet.serving.scaling_policies import Move, Rule, rules, tracked
+from local.alarm_evaluation import State
 from tests.support.alarm_minutes import Minute, last_state
 from tests.support.scaled_endpoint import NAMES, scaling
 

@@ -8,11 +8,11 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from fleet.alarm_evaluation import SeriesKey
-from fleet.alarm_evaluation.statistics import Datum
 from fleet.job_pace import points_apart
 from lambdas.capacity_watch import service
 from lambdas.capacity_watch.paces import JobPaces
+from local.alarm_evaluation import SeriesKey
+from local.alarm_evaluation.statistics import Datum
 from local.emulator.cloudwatch.metric_data import get_metric_data
 from local.emulator.cloudwatch.metric_store import MetricStore
 from tests.support.capacity_account import Account

@@ -48,7 +48,7 @@ def test_what_is_not_there_is_compiled_on_the_fleet_that_is_named(account: Accou
             "share": "foundationmodels",
             "tags": {"fleet": "trn1-pretrain"},
             "command": [
-                *("python", "-m", "agents.workload.precompile", "meta/llama", "r1", "2.30", "2048,4096", "--"),
+                *("python", "-m", "workload.precompile", "meta/llama", "r1", "2.30", "2048,4096", "--"),
                 *("torchrun", "train.py"),
             ],
         },

@@ -8,11 +8,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from agents.workload.compile_cache.adapters import DynamoLeases, S3Objects
-from agents.workload.compile_cache.flight.single_flight import CompileCache
-from agents.workload.compile_cache.tiers.cold import ColdTier
-from agents.workload.compile_cache.tiers.local import LocalTier
-from agents.workload.compile_cache.tiers.shared import SharedTier
 from cli.main import app
 from fleet import naming
 from fleet.compile_cache import lease
@@ -20,6 +15,11 @@ from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.lease import State, Terms
 from tests.support.compiled_graphs import compiler, graph
 from tests.unit.local.emulator.conftest import Emulator
+from workload.compile_cache.adapters import DynamoLeases, S3Objects
+from workload.compile_cache.flight.single_flight import CompileCache
+from workload.compile_cache.tiers.cold import ColdTier
+from workload.compile_cache.tiers.local import LocalTier
+from workload.compile_cache.tiers.shared import SharedTier
 
 BUCKET, TABLE = "cache-commands", "cache-commands"
 LLAMA = Artifact("meta/llama", "r1", "2.28", (4096,))

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from agents.workload.compile_cache.adapters import DynamoLeases, S3Objects
-from agents.workload.compile_cache.flight import leases
-from agents.workload.compile_cache.flight.single_flight import CompileCache
-from agents.workload.compile_cache.tiers.cold import ColdTier
-from agents.workload.compile_cache.tiers.local import LocalTier
-from agents.workload.compile_cache.tiers.shared import SharedTier
 from fleet.compile_cache import lease
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.figures import Source
 from fleet.compile_cache.lease import State, Terms
 from tests.support.compiled_graphs import compiler, graph, is_whole
 from tests.unit.local.emulator.conftest import Emulator
+from workload.compile_cache.adapters import DynamoLeases, S3Objects
+from workload.compile_cache.flight import leases
+from workload.compile_cache.flight.single_flight import CompileCache
+from workload.compile_cache.tiers.cold import ColdTier
+from workload.compile_cache.tiers.local import LocalTier
+from workload.compile_cache.tiers.shared import SharedTier
 
 GRAPH = graph(1)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fleet.alarm_evaluation.statistics import statistic
+from local.alarm_evaluation.statistics import statistic
 from local.emulator.logs.emf import Measured, metrics_of_event
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fleet.alarm_evaluation import SeriesKey
+from local.alarm_evaluation import SeriesKey
 from local.emulator.cloudwatch.errors import ApiError
 from local.emulator.cloudwatch.metric_store import MetricStore
 from local.emulator.cloudwatch.put_metric_data import put_metric_data

@@ -7,9 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from environments.alarms import alarm_settings
-from fleet.alarm_evaluation import CompositeAlarm
-from fleet.alarm_evaluation.composite_rules import parse_rule
 from fleet.alarms import CompositeSpec, change_in_progress, fleet_alarms, platform_alarms
+from local.alarm_evaluation import CompositeAlarm
+from local.alarm_evaluation.composite_rules import parse_rule
 from local.emulator.cloudwatch.definitions import composite_alarm, metric_alarm
 from local.replay.evaluator import Evaluator, definition
 from local.replay.run import OURS, SETS, replay

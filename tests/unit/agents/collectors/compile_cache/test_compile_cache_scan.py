@@ -9,11 +9,11 @@ import pytest
 
 import agents
 from agents.collectors.collector import Contribution
-from agents.collectors.compile_cache.entry import State, read
 from agents.collectors.compile_cache.scan import CacheScan
 from agents.config import AgentConfig
 from fleet import metrics
 from tests.support.compile_cache import SECOND, CacheFolder, CacheNode, T, figures
+from workload.compile_cache.entry import State, read
 
 
 @pytest.fixture
