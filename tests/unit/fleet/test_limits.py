@@ -20,7 +20,7 @@ OURS: Final = {
     "severity": "ticket",
     "alarm": "LowCoreUtilizationOfTheWholeFleet",
     "move": "scale-in",
-    "function": max(map(str, (getattr(functions, name) for name in dir(functions) if name.isupper())), key=len),
+    "function": max((each for name, each in vars(functions).items() if name.isupper() and str(each) == each), key=len),
     "instance_type": "trn1n.32xlarge",
     "account": "1" * 12,
     "region": "ap-southeast-99",
