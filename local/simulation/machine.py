@@ -1,7 +1,8 @@
 """The parts of a node's machine that the agent looks at beside neuron-monitor: job registrations, /proc and the rest.
 
-Compiler processes appear while the script compiles, runtime processes while a job is there. EFA's hardware
-counters in sysfs grow with the job's steps: whether the network cards of every simulated type count retransmissions is not verified; here all of them do.
+Compiler processes appear while the script compiles, runtime processes while a job is there. EFA's hardware counters in
+sysfs grow with the job's steps: whether the network cards of every simulated type count retransmissions is not
+verified; here all of them do.
 """
 
 import json
