@@ -15,7 +15,7 @@ from fleet.alarms import endpoint_alarms, fleet_alarms, metrics_budget, platform
 from fleet.alarms.compilation import STATES
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
-from lambdas.pager.model import CapacityEvent
+from lambdas.pager.log_events import CapacityEvent
 from tests.support.scaled_endpoint import scaling
 from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flatten, watched
 
