@@ -10,6 +10,7 @@ from typing import Any
 import botocore.session
 from botocore import xform_name
 from botocore.model import OperationModel, ServiceModel
+from botocore.paginate import Paginator, PaginatorModel
 from botocore.validate import ParamValidator
 
 
@@ -25,6 +26,13 @@ def shaped(service: str, stand_in: object) -> Any:
 class _Shaped:
     def __init__(self, service: str, stand_in: object) -> None:
         self._service, self._stand_in = service, stand_in
+
+    def get_paginator(self, name: str) -> "Paginator[Any]":
+        """botocore's own, over the stand-in's pages."""
+        operation = _operations(self._service)[name]
+        rules = _session().get_component("data_loader").load_service_model(self._service, "paginators-1")
+        model = PaginatorModel(rules).get_paginator(operation.name)
+        return Paginator(getattr(self, name), model, operation)
 
     def __getattr__(self, name: str) -> Any:
         answer = getattr(self._stand_in, name)
@@ -65,4 +73,9 @@ def _operations(service: str) -> dict[str, OperationModel]:
 
 @cache
 def _model(service: str) -> ServiceModel:
-    return botocore.session.get_session().get_service_model(service)
+    return _session().get_service_model(service)
+
+
+@cache
+def _session() -> botocore.session.Session:
+    return botocore.session.get_session()
