@@ -12,8 +12,7 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
-from fleet.pool.job import PoolJob
-from fleet.pool.job_item import packed, unpacked
+from fleet.pool.job import PoolJob, packed, unpacked
 from fleet.pool.observed import Fault, Memory
 from fleet.pool.table import CLOSED_BY, POOL
 from lambdas.pool.clients import DynamoDbClient

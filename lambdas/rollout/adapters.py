@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
 from fleet import naming
-from fleet.rollout.place import HostedPlace, RolloutPlace
+from fleet.rollout.facts import HostedPlace, RolloutPlace
 from lambdas.rollout.clients import (
     AutoScalingClient,
     BalancerClient,

@@ -13,10 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fleet import rollout as rollouts
 from fleet.rollout.commands import RefusedError
-from fleet.rollout.facts import Facts
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import Facts, RolloutPlace
+from fleet.rollout.phases import report
 from fleet.rollout.record import Outcome, Rollout, begin, next_minute
-from fleet.rollout.report import report
 from lambdas.rollout.ports import ConflictError, Record, World
 
 _DIGEST: Final = re.compile(r".+@sha256:[0-9a-f]{64}")

@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from fleet.rollout.facts import Side
-from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.facts import RolloutPlace, Side, SidePlace
 from fleet.rollout.record import Rollout
 from fleet.shadow.comparison import Comparison
 

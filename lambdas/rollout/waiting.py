@@ -4,10 +4,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from fleet.rollout.facts import Facts
-from fleet.rollout.phases import kept_waiting
-from fleet.rollout.place import RolloutPlace
-from fleet.rollout.report import report
+from fleet.rollout.facts import Facts, RolloutPlace
+from fleet.rollout.phases import kept_waiting, report
 from lambdas.rollout import service
 from lambdas.rollout.ports import BusyError, NoRoomError, World
 

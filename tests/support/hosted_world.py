@@ -14,8 +14,7 @@ from botocore.exceptions import ClientError
 
 from fleet.hosting.variants import CANDIDATE, STABLE
 from fleet.load_balancer import EndpointNames
-from fleet.rollout.facts import Minute
-from fleet.rollout.place import HostedPlace, SidePlace
+from fleet.rollout.facts import HostedPlace, Minute, SidePlace
 from lambdas.rollout.ports import World
 from lambdas.rollout.sagemaker.balancer import VariantWeights
 from lambdas.rollout.sagemaker.nodes import CandidateInstances

@@ -16,8 +16,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from fleet.load_balancer import EndpointNames
-from fleet.rollout.facts import Minute, Side
-from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.facts import Minute, RolloutPlace, Side, SidePlace
 from fleet.rollout.plan import Gates, Plan
 from lambdas.rollout.ports import Window, World
 from lambdas.rollout.sides.balancer import Listener

@@ -3,7 +3,7 @@
 from botocore.exceptions import ClientError
 
 from fleet.hosting.variants import CANDIDATE, STABLE
-from fleet.rollout.place import HostedPlace, RolloutPlace, SidePlace
+from fleet.rollout.facts import HostedPlace, RolloutPlace, SidePlace
 from lambdas.rollout.clients import SageMakerClient
 from lambdas.rollout.ports import BusyError
 from lambdas.rollout.sagemaker.change import or_busy

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from fleet.rollout.place import HostedPlace
+from fleet.rollout.facts import HostedPlace
 from lambdas.rollout.clients import SageMakerClient
 from lambdas.rollout.ports import BusyError, NoRoomError
 from lambdas.rollout.sagemaker.state import EndpointState, Variant

@@ -6,8 +6,7 @@ from datetime import UTC
 
 from fleet.hosting import variants
 from fleet.hosting.variants import VariantNames
-from fleet.rollout.facts import Minute, Side
-from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.facts import Minute, RolloutPlace, Side, SidePlace
 from lambdas.rollout.ports import Window
 from lambdas.rollout.sides.measured import CloudWatchFigures, Series, query
 

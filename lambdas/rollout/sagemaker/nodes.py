@@ -3,7 +3,7 @@
 from typing import Final
 
 from fleet.hosting.variants import CANDIDATE, STABLE
-from fleet.rollout.place import HostedPlace, SidePlace
+from fleet.rollout.facts import HostedPlace, SidePlace
 from lambdas.rollout.clients import SageMakerClient, ScalingClient
 from lambdas.rollout.ports import BusyError
 from lambdas.rollout.sagemaker.change import reconfigure

@@ -7,8 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from fleet.hosting.variants import CANDIDATE, STABLE
-from fleet.rollout.facts import Side
-from fleet.rollout.place import HostedPlace, RolloutPlace, SidePlace
+from fleet.rollout.facts import HostedPlace, RolloutPlace, Side, SidePlace
 from lambdas.rollout.clients import SageMakerClient, SsmClient
 from lambdas.rollout.sagemaker.change import is_there, model_name, reconfigure
 from lambdas.rollout.sagemaker.state import Variant, read

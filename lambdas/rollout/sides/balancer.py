@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.facts import RolloutPlace, SidePlace
 from lambdas.rollout.clients import BalancerClient
 
 

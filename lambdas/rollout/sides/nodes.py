@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from fleet.rollout.place import SidePlace
+from fleet.rollout.facts import SidePlace
 from lambdas.rollout.clients import AutoScalingClient
 
 _LOOKED_AT: Final = 5

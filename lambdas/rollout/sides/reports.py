@@ -2,7 +2,7 @@
 
 from pydantic import TypeAdapter, ValidationError
 
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import RolloutPlace
 from fleet.rollout.record import short
 from fleet.shadow import places
 from fleet.shadow.comparison import Comparison

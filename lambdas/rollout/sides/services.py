@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from fleet.rollout.facts import Side
-from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.facts import RolloutPlace, Side, SidePlace
 from lambdas.rollout.clients import EcsClient, SsmClient
 
 # What DescribeTaskDefinition answers beyond what RegisterTaskDefinition takes (API references of both).
