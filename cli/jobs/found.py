@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from environments.fleets import TrainingFleet
+from fleet.jobs.forecast import ENDED
 from fleet.jobs.job import Job
-from fleet.jobs.progress import ENDED
 from fleet.pool.job import PoolJob
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from cli.account import Account
 from cli.jobs.found import Found
 from fleet import metrics
-from fleet.jobs.progress import Pace
+from fleet.jobs.forecast import Pace
 from fleet.metrics import MetricSpec
 
 _LATELY: Final = timedelta(minutes=10)

@@ -19,7 +19,7 @@ from cli.tables import Table, print_table
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment
 from fleet.instances import Price
-from fleet.jobs.progress import Money, NodeRun, Pace, money
+from fleet.jobs.forecast import Money, NodeRun, Pace, money
 from fleet.prices import price_of
 from fleet.prices.age import staleness
 

@@ -18,7 +18,7 @@ from cli.jobs.job_lookup import describe, find, nodes_of
 from cli.named import Name, answering
 from environments.fleets import pool_settings
 from environments.model import Environment
-from fleet.jobs.progress import ENDED
+from fleet.jobs.forecast import ENDED
 
 # Where the node agent and the containers look for marker files: docs/checkpoints.md.
 _RUN_DIRECTORY: Final = "/run/neuron-fleet"

@@ -7,7 +7,7 @@ import boto3
 from botocore.config import Config
 
 from fleet.instances import Price
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch import places, prices
 from lambdas.capacity_watch.batches import BatchEnvironments
 from lambdas.capacity_watch.clients import (

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from fleet.reserved.observed import Batch, Job
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Batch, Job, Place
 from lambdas.capacity_watch.clients import BatchClient
 
 # A hundred jobs a page. Batch gives a reason to the job at the head of the queue only.

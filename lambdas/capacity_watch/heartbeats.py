@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from fleet import metrics
-from fleet.reserved.place import Place
-from fleet.reserved.silence import HEARD_MINUTES, agents_heard
+from fleet.reserved.assessment import HEARD_MINUTES, agents_heard
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch.clients import CloudWatchClient
 
 

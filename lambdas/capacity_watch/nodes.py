@@ -3,8 +3,7 @@
 from typing import Any, Final
 
 from fleet.naming import PROJECT
-from fleet.reserved.observed import Node
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Node, Place
 from lambdas.capacity_watch.clients import Ec2Client
 
 # A thousand instances a page.

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from fleet import metrics
 from fleet.job_pace import may_straggle, points_apart
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch.clients import CloudWatchClient
 
 _SPEC: Final = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING

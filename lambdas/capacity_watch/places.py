@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from fleet import naming
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch.clients import SsmClient
 
 # GetParameters takes ten names.

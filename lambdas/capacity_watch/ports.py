@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from fleet.reserved.observed import Batch, Node, Reservation, ScalingGroup, Stack
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Batch, Node, Place, Reservation, ScalingGroup, Stack
 
 
 class Reservations(Protocol):

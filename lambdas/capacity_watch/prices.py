@@ -6,7 +6,7 @@ from typing import Final
 from fleet.instances import Price
 from fleet.prices import kind_for
 from fleet.prices.record import PriceRecordError, from_item, price_key, texts
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch.clients import TableClient
 
 # BatchGetItem takes so many keys, and may answer a part of them (DynamoDB API Reference).

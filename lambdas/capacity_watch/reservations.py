@@ -6,8 +6,7 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from fleet.naming import PROJECT
-from fleet.reserved.observed import Reservation
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place, Reservation
 from lambdas.capacity_watch.clients import Ec2Client, GroupsClient
 
 _PAGES: Final = 20

@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from fleet.reserved.observed import Activity, Member, ScalingGroup
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Activity, Member, Place, ScalingGroup
 from lambdas.capacity_watch.clients import AutoScalingClient
 
 _LAUNCH: Final = "Launching"

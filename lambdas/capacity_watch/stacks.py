@@ -4,8 +4,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from fleet.reserved.observed import Stack
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place, Stack
 from lambdas.capacity_watch.clients import CloudFormationClient
 
 _STACK: Final = "AWS::CloudFormation::Stack"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch.ports import Nodes
 
 SPOT_WARNING: Final = "EC2 Spot Instance Interruption Warning"

@@ -12,7 +12,7 @@ from fleet import metrics, operations_metrics
 from fleet.fleet_spec import MarketKind
 from fleet.job_pace import may_straggle, points_apart
 from fleet.metrics import MetricSpec
-from fleet.reserved.silence import HEARD_MINUTES, SETTLED_AFTER, agents_heard
+from fleet.reserved.assessment import HEARD_MINUTES, SETTLED_AFTER, agents_heard
 from local.alarm_evaluation import SeriesKey
 from local.replay.life import Life
 from local.replay.node import ENVIRONMENT

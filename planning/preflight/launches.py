@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fleet.capacity.peers import GroupRule, diagnose_peers
+from fleet.capacity.interfaces import GroupRule, diagnose_peers
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 
 

@@ -15,8 +15,7 @@ from environments.fleets import Lnc
 from fleet.capacity import compile_fleet, diagnose_fleet, quotas_needed
 from fleet.diagnostics import Severity
 from fleet.fleet_spec import EfaLayout, FleetSpec, MarketKind, Purpose, Reserved, Software
-from fleet.hosting.quotas import quota_code
-from fleet.hosting.sizes import hosted_type
+from fleet.hosting.sizes import hosted_type, quota_code
 from fleet.instances import (
     IncompleteInstanceTypeError,
     catalogue,
