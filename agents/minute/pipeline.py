@@ -15,12 +15,13 @@ from agents.collectors.neuron_monitor import ecc, node_sample
 from agents.collectors.neuron_monitor import layout as node_layout
 from agents.collectors.seen_error import combined, worst
 from agents.config import AgentConfig, PriceConfig
+from agents.errors import UnreadableLineError
 from agents.minute.batch import Node, NodeMinute, SelfFigures
 from agents.minute.job_shares import claims, judged, progress, shares, wasted_by_all, workload
 from agents.minute.minute import Figures, Minute, Reading
 from agents.minute.problems import problems
 from agents.minute.sight import Sight
-from agents.monitor.decode.parse import UnreadableLineError, parse
+from agents.monitor.decode.parse import parse
 from agents.monitor.decode.report import Hardware, Report
 from fleet.hardware_errors import Action
 from fleet.job_progress import Remembered, judge

@@ -8,9 +8,9 @@ import logging
 import zlib
 from typing import Final, Protocol
 
+from agents.errors import MonitorMissingError
 from agents.monitor.decode.report import Hardware
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
-from agents.monitor.process import MonitorMissingError
 from agents.monitor.status import MonitorStatus, of_hardware
 from agents.status.health import MonitorHealth
 

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.workload.receiver import Receiver
-from agents.collectors.workload.statsd import MalformedLineError, parse
-from agents.collectors.workload.work import Checkpoints, TooManyError, Work
+from agents.collectors.workload.statsd import parse
+from agents.collectors.workload.work import Checkpoints, Work
+from agents.errors import MalformedLineError, TooManyError
 from fleet.node_state import CHECKPOINT_MINUTES
 
 logger = logging.getLogger(__name__)

@@ -11,15 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agents.collectors.workload.statsd import Sample
+from agents.errors import TooManyError
 from fleet import metrics
 from fleet.metrics import MetricSpec
 
 LARGEST_JOBS: Final = 16
 LARGEST_RANKS: Final = 256
-
-
-class TooManyError(ValueError):
-    """More jobs or ranks than one node can have."""
 
 
 @dataclass(slots=True)

@@ -6,7 +6,8 @@ import pytest
 
 from agents.collectors.neuron_monitor import layout
 from agents.collectors.neuron_monitor.node_sample import NodeSample, sample
-from agents.monitor.decode.parse import UnreadableLineError, parse
+from agents.errors import UnreadableLineError
+from agents.monitor.decode.parse import parse
 from tests.support import samples
 from tests.support.samples import GIB, MIB, Json, RuntimeSpec
 
