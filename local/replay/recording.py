@@ -6,8 +6,9 @@ import msgspec
 
 from agents.errors import UnreadableLineError
 from agents.monitor.decode.parse import parse
-from local.replay.node import MINUTE, Lines
+from local.replay.node import Lines
 from local.replay.scenario import Fleet, Scenario
+from local.replay.store import MINUTE
 from local.scenario_file import ScenarioFileError
 
 _MOST_MINUTES = 24 * 60

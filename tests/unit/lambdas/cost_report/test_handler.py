@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet.alarms.scheduled_functions import PROBLEM_HOURS
+from fleet.alarms.functions import PROBLEM_HOURS
 from lambdas.cost_report import adapters, handler
 from tests.support.ledger_events import node_event
 from tests.support.ledger_world import NOW, LedgerWorld

@@ -1,16 +1,29 @@
-"""What comes in: a CloudWatch alarm's SNS message, the agents' node events and the capacity watch's events.
+"""What comes in: a CloudWatch alarm's SNS message or a notice, at once or from the queue of what is tried again.
 
+SNS gives the function a message at once, and Lambda repeats a failed one after one minute and again after two. It then
+goes to the waiting queue as the event that it was; so does, as SNS wrote it, a message that SNS could not hand over.
 Unknown fields are ignored.
 """
 
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC
 from enum import StrEnum
-from typing import Annotated, Final
+from itertools import accumulate
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
 
 # How the subject or the first line of a letter of AWS Budgets begins.
 _BUDGETS: Final = "AWS Budget"
+# A minute, doubled each time up to ten; so it stays for more than three hours.
+FIRST_WAIT_SECONDS: Final = 60
+LONGEST_WAIT_SECONDS: Final = 600
 
 
 class State(StrEnum):
@@ -104,88 +117,78 @@ class SnsEvent(_In):
     records: tuple[SnsRecord, ...] = Field(alias="Records")
 
 
-class Price(_In):
-    """What an hour of a node costs, and how old and how sure that is."""
-
-    usd_per_hour: float
-    kind: str
-    source: str
-    as_of: str
+class _Attributes(BaseModel):
+    receive_count: int = Field(default=1, alias="ApproximateReceiveCount")
 
 
-class SeenError(_In):
-    """A hardware error that a node reported in a minute."""
+class _Waiting(BaseModel):
+    model_config = ConfigDict(extra="ignore")
 
-    kind: str
-    action: str
-    device: int | None = None
-
-
-class JobPart(_In):
-    """One job's part of a node in a minute."""
-
-    job: str | None = None
-    job_name: str | None = None
-    owner: str | None = None
-    neuron_core_utilization: float | None = None
-    cost_usd_per_hour: float | None = None
-    wasted_usd_per_hour: float | None = None
-    non_finite_losses: float | None = None
+    message_id: str = Field(alias="messageId")
+    receipt_handle: str = Field(alias="receiptHandle")
+    body: str
+    attributes: _Attributes = _Attributes()
 
 
-class NodeEvent(_In):
-    """One node's minute. A figure that was not measured is None and never zero."""
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One message of the waiting queue, with the SNS messages in it; none where it cannot be read."""
 
-    node: str
-    minute: AwareDatetime
-    seq: int
-    boot_id: str = ""
-    state: str
-    state_reason: str | None = None
-    instance_type: str | None = None
-    job: str | None = None
-    job_name: str | None = None
-    owner: str | None = None
-    tensor_engine_utilization: float | None = None
-    neuron_core_utilization: float | None = None
-    cost_usd_per_hour: float | None = None
-    wasted_usd_per_hour: float | None = None
-    price: Price | None = None
-    hardware_errors: tuple[SeenError, ...] = ()
-    jobs: tuple[JobPart, ...] = ()
+    message_id: str
+    receipt_handle: str
+    wait_seconds: int
+    messages: tuple[SnsMessage, ...]
 
 
-class SeenReservation(_In):
-    """A reservation or Capacity Block of a fleet, as EC2 showed it in a minute."""
-
-    id: str
-    state: str
-    total: int | None = None
-    available: int | None = None
-    ends_at: AwareDatetime | None = None
+def is_from_the_queue(event: Mapping[str, Any]) -> bool:
+    """Whether the waiting queue sent the event, and not SNS."""
+    records = event.get("Records") or [{}]
+    return bool(records[0].get("eventSource") == "aws:sqs")
 
 
-class CapacityEvent(_In):
-    """One fleet's minute, as the capacity watch saw it. What is not known is None and never zero.
+def waiting(event: Mapping[str, Any]) -> Iterator[Arrival]:
+    """The messages of an event of the waiting queue."""
+    for record in map(_Waiting.model_validate, event["Records"]):
+        wait = wait_after(record.attributes.receive_count)
+        yield Arrival(record.message_id, record.receipt_handle, wait, _messages(record.body))
 
-    ``reason`` says why nodes are missing and quotes AWS, ``action`` what a person should do about it.
-    """
 
-    minute: AwareDatetime
-    wanted: int | None = None
-    reserved: int | None = None
-    used: int | None = None
-    unused: int | None = None
-    missing: int | None = None
-    reason: str | None = None
-    action: str | None = None
-    owner: str | None = None
-    instance_type: str | None = None
-    market: str | None = None
-    reservations: tuple[SeenReservation, ...] = ()
-    price: Price | None = None
-    price_stale: str | None = None
-    """Why the fleet's price is not to be relied on."""
-    unused_usd_per_hour: float | None = None
-    interrupted: tuple[str, ...] = ()
-    """Instances that EC2 said lately that it takes back; ``reason`` names them."""
+def wait_after(tries: int) -> int:
+    """Seconds to the next try after ``tries`` in the queue: 60, 120, 240, 480, 600, 600…"""
+    return int(min(FIRST_WAIT_SECONDS * 2 ** min(tries - 1, 10), LONGEST_WAIT_SECONDS))
+
+
+def patience(tries: int) -> int:
+    """Seconds from the first to the last of so many tries."""
+    return [0, *accumulate(wait_after(each) for each in range(1, tries))][-1]
+
+
+def _messages(body: str) -> tuple[SnsMessage, ...]:
+    for read in (_of_event, _of_envelope):
+        try:
+            return read(body)
+        except ValueError:
+            continue
+    return ()
+
+
+def _of_event(body: str) -> tuple[SnsMessage, ...]:
+    return tuple(record.sns for record in SnsEvent.model_validate_json(body).records)
+
+
+def _of_envelope(body: str) -> tuple[SnsMessage, ...]:
+    return (SnsMessage.model_validate_json(body),)
+
+
+class WaitingQueue:
+    """The messages that are to be tried again."""
+
+    def __init__(self, sqs: "SQSClient", url: str) -> None:
+        self._client, self._url = sqs, url
+
+    def put_off(self, receipt_handle: str, seconds: int) -> None:
+        """Show the message again after ``seconds``; if SQS does not answer, after the queue's own time."""
+        with suppress(BotoCoreError, ClientError):
+            self._client.change_message_visibility(
+                QueueUrl=self._url, ReceiptHandle=receipt_handle, VisibilityTimeout=seconds
+            )
