@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from agents.minute.batch import Datum, JobShare, NodeMinute, iso
-from agents.minute.minute import Figures, Percentages
+from agents.minute.window import Figures, Percentages
 from fleet import metrics
 from fleet.metrics import MetricSpec
 from fleet.node_state import NodeState
