@@ -34,8 +34,9 @@ from agents.disk.sequence_file import SequenceFile
 from agents.disk.spool import Spool
 from agents.disk.spooled import Dropped
 from agents.disk.state_file import StateFile
+from agents.minute.aggregate import batch_of
 from agents.minute.pipeline import Pipeline
-from agents.minute.recovery import batch_of, close_unfinished
+from agents.minute.recovery import close_unfinished
 from agents.monitor import settings
 from agents.monitor.ecc import EccWatch
 from agents.monitor.events import MonitorEvent

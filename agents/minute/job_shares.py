@@ -125,7 +125,7 @@ def workload(
     found: dict[str, dict[MetricSpec, float]] = {}
     problems: list[str] = []
     for name, figures in reported.items():
-        job_id = whole(name, jobs) if name else jobs[0] if len(jobs) == 1 else ""
+        job_id = whose(name, jobs)
         if not job_id:
             problems.append(f"a workload reports figures without a job, and {len(jobs) or 'no'} jobs are on the node")
         elif job_id not in found and len(found) >= MAX_JOBS:
@@ -135,11 +135,13 @@ def workload(
     return found, tuple(problems)
 
 
-def whole(name: str, jobs: Sequence[str]) -> str:
-    """The one of ``jobs`` that ``name`` is a part of, else ``name``.
+def whose(name: str, jobs: Sequence[str]) -> str:
+    """The one of ``jobs`` that ``name`` is a part of, else ``name``. Without a name, the only one; empty: unknown.
 
-    AWS_BATCH_JOB_ID as it stands, or Slurm's way of writing an element of an array.
+    A part is AWS_BATCH_JOB_ID as it stands, or Slurm's way of writing an element of an array.
     """
+    if not name:
+        return jobs[0] if len(jobs) == 1 else ""
     part = _PART.match(name)
     return part[1] if name not in jobs and part is not None and part[1] in jobs else name
 

@@ -9,8 +9,8 @@ import pytest
 from botocore.config import Config
 
 from agents.errors import SinkError, SinkRejectedError
+from agents.minute.aggregate import batch_of
 from agents.minute.batch import Batch
-from agents.minute.recovery import batch_of
 from agents.sinks import aws
 from agents.sinks.cloudwatch import CloudWatchSink, requests
 from agents.sinks.emf_logs import EmfLogsSink
