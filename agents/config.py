@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from agents.errors import ConfigError
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.instances import core_groupings
 
@@ -24,10 +25,6 @@ ALWAYS_ON: Final[Mapping[str, str]] = {
     "notices": "a node that AWS takes back would not drain",
     "serving": "a node that its endpoint gave up would look healthy",
 }
-
-
-class ConfigError(ValueError):
-    """The configuration file cannot be used; the message names the file, the field and what is wrong."""
 
 
 class PriceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,8 +2,6 @@
 
 Any change of the model, its version, the Neuron SDK or the sequence lengths gives another folder and overwrites
 nothing, so going back to an older model needs no compilation.
-
-Beside where an artifact would be lies why it is not there: what a job that failed to compile it left.
 """
 
 import hashlib
@@ -106,25 +104,3 @@ def of_identity(told: Mapping[str, Any]) -> Artifact:
         tuple(int(each) for each in told["sequence_lengths"]),
         tuple(int(each) for each in told.get("batch_sizes", ())),
     )
-
-
-NAME: Final = "failure.json"
-
-
-def key(artifact: Artifact) -> str:
-    """Where it lies in the bucket."""
-    return f"{artifact.prefix}/{NAME}"
-
-
-def encode(job_id: str, reason: str) -> bytes:
-    """One JSON object."""
-    return json.dumps({"job": job_id, "reason": reason}).encode()
-
-
-def reason(content: bytes, job_id: str) -> str:
-    """The reason that the job ``job_id`` left; nothing when ``content`` is another job's, or damaged."""
-    try:
-        fields = json.loads(content)
-        return str(fields["reason"]) if fields["job"] == job_id else ""
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return ""

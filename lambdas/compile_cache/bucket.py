@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from fleet.compile_cache import index
+from fleet.compile_cache import failure, index
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.index import Index
 from fleet.compile_cache.readiness import Sight, why_not_ready
@@ -42,8 +42,8 @@ class Bucket:
 
     def last_words(self, artifact: Artifact, job_id: str) -> str:
         """What the job left about why it failed; nothing when it left nothing."""
-        content = self._read(artifact.key(artifact))
-        return artifact.reason(content, job_id) if content is not None else ""
+        content = self._read(failure.key(artifact))
+        return failure.reason(content, job_id) if content is not None else ""
 
     def _index(self, artifact: Artifact) -> Index:
         return index.decode(self._read(index.key(artifact)) or b"", artifact)

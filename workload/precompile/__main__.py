@@ -14,16 +14,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from fleet.compile_cache import failure
 from fleet.compile_cache.artifact import Artifact, named
 from workload.compile_cache import settings as configuration
 from workload.compile_cache.adapters import DynamoLeases, S3Objects
 from workload.compile_cache.compiler import installing
-from workload.compile_cache.errors import CacheError
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.settings import Settings
 from workload.compile_cache.tiers.cold import ColdTier
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError
 from workload.precompile import compiler
 from workload.precompile.pipeline import Pipeline, PrecompileReport
 
@@ -90,9 +91,9 @@ def _leave(settings: Settings, artifact: Artifact, job_id: str, reason: str) -> 
     """For whoever asked; they see no more of the job than its exit code."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / artifact.NAME
-            path.write_bytes(artifact.encode(job_id, reason))
-            S3Objects(settings.bucket, settings.region).upload(path, artifact.key(artifact))
+            path = Path(folder) / failure.NAME
+            path.write_bytes(failure.encode(job_id, reason))
+            S3Objects(settings.bucket, settings.region).upload(path, failure.key(artifact))
     except (CacheError, OSError) as error:
         sys.stderr.write(f"the reason could not be left in the bucket: {error}\n")
 

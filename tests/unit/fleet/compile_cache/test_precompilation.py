@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fleet.compile_cache import artifact, index, precompilation, request
+from fleet.compile_cache import failure, index, precompilation, request
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.index import ArtifactIndexError, Index
@@ -132,7 +132,7 @@ def test_what_is_no_index_of_the_artifact_is_refused(content: bytes, message: st
 
 
 def test_a_reason_is_that_of_one_job() -> None:
-    left = artifact.encode("job-1", "out of state buffer")
-    assert artifact.reason(left, "job-1") == "out of state buffer"
-    assert artifact.reason(left, "job-2") == ""
-    assert artifact.reason(b"{", "job-1") == ""
+    left = failure.encode("job-1", "out of state buffer")
+    assert failure.reason(left, "job-1") == "out of state buffer"
+    assert failure.reason(left, "job-2") == ""
+    assert failure.reason(b"{", "job-1") == ""

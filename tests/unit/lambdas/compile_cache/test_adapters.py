@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnec
 from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
-from fleet.compile_cache import artifact, index
+from fleet.compile_cache import failure, index
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.index import Index
@@ -92,7 +92,7 @@ def test_what_is_not_there_is_missing_and_what_may_not_be_read_is_an_error(stubb
 
 def test_a_jobs_last_words_are_read_where_it_left_them(stubbed: Stubbed) -> None:
     client, s3 = stubbed("s3")
-    s3.add_response("get_object", body(artifact.encode("j", "why")), {"Bucket": "b", "Key": artifact.key(LLAMA)})
+    s3.add_response("get_object", body(failure.encode("j", "why")), {"Bucket": "b", "Key": failure.key(LLAMA)})
     assert Bucket(client, "b").last_words(LLAMA, "j") == "why"
 
 
