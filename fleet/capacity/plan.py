@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from fleet import FleetError
 from fleet.capacity.interfaces import PLAIN, NetworkInterface, network_interfaces, uses_efa
 from fleet.capacity.rules import diagnose_fleet
 from fleet.diagnostics import Diagnostic
@@ -18,7 +19,7 @@ from fleet.prices import price_of
 from fleet.regions import offering_zones
 
 
-class FleetRefusedError(ValueError):
+class FleetRefusedError(FleetError, ValueError):
     """A fleet that cannot be built; ``diagnostics`` say why, one line each."""
 
     def __init__(self, fleet: str, diagnostics: tuple[Diagnostic, ...]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Final, TypeVar
 
+from fleet import FleetError
 from fleet.cost import split_whole
 from fleet.ledger.amounts import UNITS, rate
 from fleet.ledger.node_minute import OF_STATE, JobPart, NodeMinute, PaidPrice
@@ -22,7 +23,7 @@ Event = Mapping[str, Any]
 _T = TypeVar("_T")
 
 
-class UnreadableEventError(ValueError):
+class UnreadableEventError(FleetError, ValueError):
     """An event that is not a minute of the ledger; one line: which, what is wrong with it."""
 
 

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from datetime import datetime
 
+from fleet import FleetError
 from fleet.rollout.phases import BEFORE_PROMOTION, roll_back
 from fleet.rollout.record import Outcome, Phase, Rollout
 
 
-class RefusedError(Exception):
+class RefusedError(FleetError):
     """It cannot be done now; one line for the person who asked."""
 
 

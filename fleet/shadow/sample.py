@@ -10,12 +10,13 @@ from dataclasses import asdict, dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
+from fleet import FleetError
 from fleet.shadow.requests import Answer
 
 SCHEMA: Final = 1
 
 
-class SampleError(ValueError):
+class SampleError(FleetError, ValueError):
     """An object is no batch of samples; one line."""
 
 
