@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from environments.fleets import Fleet, TrainingFleet
 from environments.model import Environment
-from fleet.diagnostics import Diagnostic, refuse
-from fleet.nearest import did_you_mean, nearest
+from fleet.diagnostics import Diagnostic, did_you_mean, nearest, refuse
 from fleet.regions import REGIONS, zone_id_prefix
 
 

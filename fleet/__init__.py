@@ -12,7 +12,7 @@ Everything that it raises on purpose, by the module that does; each message is o
     ├── prices.record.PriceRecordError            (ValueError) an item of the price table
     ├── ledger.reading.UnreadableEventError       (ValueError) a log event
     ├── rollout.plan.PlanError                    (ValueError) a rollout's steps and gates
-    ├── rollout.commands.RefusedError             what cannot be done to a rollout now
+    ├── rollout.phases.RefusedError               what cannot be done to a rollout now
     ├── serving.buckets.BucketError               (ValueError) an endpoint's sequence lengths
     ├── serving.buckets.TooLongError              (ValueError) a request that no bucket takes
     ├── serving.measurement.MeasurementError      (ValueError) what a task says of its requests

@@ -5,9 +5,9 @@ from typing import Final
 
 from cli.bench.result import option_fields
 from cli.figures import today
+from fleet.diagnostics import did_you_mean, with_known
 from fleet.fleet_spec import MarketKind
 from fleet.instances import Price, UnknownInstanceTypeError, instance_type
-from fleet.nearest import did_you_mean, with_known
 from fleet.prices import price_for
 from fleet.regions import REGIONS
 from planning.compare import Option, Phase, Rate

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from fleet import metrics
-from fleet.job_pace import may_straggle, points_apart
 from fleet.reserved.observed import Place
+from fleet.stragglers import may_straggle, points_apart
 from lambdas.capacity_watch.clients import CloudWatchClient
 
 _SPEC: Final = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING

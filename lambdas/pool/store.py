@@ -12,9 +12,9 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
+from fleet.pool import CLOSED_BY, POOL
 from fleet.pool.job import PoolJob, packed, unpacked
 from fleet.pool.observed import Fault, Memory
-from fleet.pool.table import CLOSED_BY, POOL
 from lambdas.pool.clients import DynamoDbClient
 from lambdas.pool.ports import BusyError, Stored
 

@@ -12,9 +12,8 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from fleet import rollout as rollouts
-from fleet.rollout.commands import RefusedError
 from fleet.rollout.facts import Facts, RolloutPlace
-from fleet.rollout.phases import report
+from fleet.rollout.phases import RefusedError, report
 from fleet.rollout.record import Outcome, Rollout, begin, next_minute
 from lambdas.rollout.ports import Dependencies
 from lambdas.rollout.store import ConflictError, Record
