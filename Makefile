@@ -20,7 +20,8 @@ agent-wheels = rm -rf $(1) && for version in $(AGENT_PYTHONS); do \
 	$(BIN)/pip download --quiet --disable-pip-version-check --only-binary :all: --platform manylinux2014_x86_64 \
 		--implementation cp --python-version $$version --dest $(1) $(2) || exit 1; done
 
-$(VENV)/local: requirements.txt requirements-synth.txt requirements-local.txt constraints.txt
+$(VENV)/local: requirements.txt requirements-synth.txt requirements-local.txt constraints.txt distributions.py \
+		fleet/pyproject.toml workload/pyproject.toml agents/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is too old: Python 3.11 or newer is needed; say which one with PYTHON=python3.x"; exit 1; }
 	$(PYTHON) -m venv $(VENV)

@@ -61,10 +61,10 @@ def monitor(config: AgentConfig, events: "queue.Queue[MonitorEvent]", *, lockste
 
 
 def collectors(config: AgentConfig) -> tuple[Collector, ...]:
-    """Everything that is looked at besides neuron-monitor."""
+    """Everything that is looked at besides neuron-monitor, without what is switched off."""
     run_directory, proc = Path(config.run_directory), Path(config.proc)
     spool_directory, boot = Path(config.spool_directory), boot_id(proc)
-    return (
+    every: tuple[Collector, ...] = (
         MarkerCollector(run_directory),
         GateCollector(run_directory, boot, BootMemory(spool_directory / "gate.json", boot)),
         ServingCollector(run_directory / "serving", boot, BootMemory(spool_directory / "serving.json", boot)),
@@ -84,11 +84,13 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
         *workload(config),
         *notices(config),
     )
+    return tuple(collector for collector in every if collector.name not in config.collectors_off)
 
 
 def workload(config: AgentConfig) -> tuple[Collector, ...]:
     """What workloads report, unless it is switched off."""
-    if config.statsd_port == 0:
+    # Made, it would have its sockets open already.
+    if config.statsd_port == 0 or WorkloadCollector.name in config.collectors_off:
         return ()
     return (WorkloadCollector(config.statsd_port, Path(config.run_directory), Path(config.proc)),)
 

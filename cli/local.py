@@ -12,10 +12,11 @@ import typer
 from cli.answers import COLORED, print_json, refuse
 from cli.jobs.submit import submit
 from local import platform_state
-from local.demo import run as local_demo
+from local.demo.run import DemoOptions
+from local.demo.run import run as run_demo
 from local.failures import EXPECTED, explain
 from local.simulation.scenario import SCENARIOS
-from local.training import story as local_training
+from local.training.scenario import run as run_training
 
 DEMO: Final = SCENARIOS / "demo.yaml"
 app = typer.Typer(help="The whole platform on this machine.", no_args_is_help=True)
@@ -33,7 +34,7 @@ def demo(
 ) -> None:
     """Deploy everything to an embedded AWS and let a three-hour incident happen."""
     with _failures_in_one_line():
-        code = local_demo.run(local_demo.DemoOptions(once, port, page_port, scenario), COLORED)
+        code = run_demo(DemoOptions(once, port, page_port, scenario), COLORED)
     raise typer.Exit(code)
 
 
@@ -41,7 +42,7 @@ def demo(
 def training(port: Port = None) -> None:
     """Deploy everything to an embedded AWS and run the example job there: nodes boot, fail, go; it resumes and ends."""
     with _failures_in_one_line():
-        code = local_training.run(lambda file: submit(file, yes=True), COLORED, port)
+        code = run_training(lambda file: submit(file, yes=True), COLORED, port)
     raise typer.Exit(code)
 
 

@@ -12,10 +12,9 @@ from local.directory import DirectoryError
 from local.emulator_process import EmulatorStartError
 from local.sandbox.machine import BootError
 from local.scenario_file import ScenarioFileError
-from local.simulation.coordinator import NodeFailedError
-from local.simulation.identity_report import UnknownReportError
+from local.simulation.host_report import UnknownReportError
+from local.simulation.lockstep import NodeFailedError
 from local.simulation.placement import ScenarioMismatchError
-from local.training.node import NodeStuckError
 from local.training.run import RunError
 
 EXPECTED: Final = (
@@ -29,7 +28,6 @@ EXPECTED: Final = (
     EmulatorStartError,
     EnvironmentFileError,
     NodeFailedError,
-    NodeStuckError,
     RunError,
     ScenarioFileError,
     ScenarioMismatchError,

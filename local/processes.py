@@ -1,16 +1,32 @@
-"""Starting and ending the programs that the demo needs, so that none outlives it."""
+"""Ending the programs and servers that a run needs, so that none outlives it."""
 
 import os
 import signal
 import subprocess
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from socketserver import BaseServer
 from typing import Final
 
 import psutil
 
 _PATIENCE_SECONDS: Final = 5.0
 _POLL_SECONDS: Final = 0.02
+
+
+@contextmanager
+def in_thread(server: BaseServer) -> Iterator[None]:
+    """``server`` answers from a thread of its own until the block ends, and is closed then."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": _POLL_SECONDS}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def stop(process: subprocess.Popen[bytes], patience: float = _PATIENCE_SECONDS) -> None:

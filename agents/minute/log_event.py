@@ -49,6 +49,7 @@ def log_event(entry: NodeMinute) -> Event:
         "price": _price(price, entry.minute) if price else None,
         "hardware_errors": _hardware_errors(entry),
         "problems": list(entry.problems) or None,
+        "collectors_off": list(config.collectors_off) or None,
         "agent_version": VERSION,
         "_aws": {"Timestamp": entry.minute * 1000, "CloudWatchMetrics": []},
     }

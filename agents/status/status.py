@@ -76,6 +76,7 @@ class Status:
     cpu_percent: float | None
     rss_bytes: int | None
     problems: tuple[str, ...]
+    collectors_off: tuple[str, ...] = ()
 
     @property
     def is_unwell(self) -> bool:
@@ -114,6 +115,7 @@ def describe(entry: NodeMinute, parts: Parts, now: float) -> Status:
         cpu_percent=entry.own.cpu_percent,
         rss_bytes=entry.own.rss_bytes,
         problems=tuple(entry.problems[:_PROBLEMS]),
+        collectors_off=node.config.collectors_off,
     )
 
 

@@ -68,6 +68,8 @@ def _tables(answer: Answer, status: Status, now: float) -> Iterator[Table]:
     collectors = Table("collector", "last answer", "failures", box=None, header_style="bold")
     for collector in status.collectors:
         collectors.add_row(collector.name, _since(collector.answered_at, now), str(collector.failures))
+    for name in status.collectors_off:
+        collectors.add_row(name, "switched off", "-")
     yield collectors
 
 

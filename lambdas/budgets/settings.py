@@ -1,19 +1,15 @@
 """The function's environment variables: the only place that reads them."""
 
-import os
-from collections.abc import Mapping
-
-from pydantic import BaseModel, ConfigDict, Field, Json
+from pydantic import Field, Json
 
 from fleet.budgets.budget import Budgets
 from lambdas.budgets.ports import Place
 from lambdas.shared.identity import principal
+from lambdas.shared.settings import FunctionSettings
 
 
-class Settings(BaseModel):
+class Settings(FunctionSettings):
     """As deployed. ``budgets``, ``approver_arns`` and ``places`` are JSON; null and empty where there are none."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     environment: str = Field(alias="ENVIRONMENT")
     bucket: str = Field(alias="BUCKET")
@@ -28,8 +24,3 @@ class Settings(BaseModel):
     def approvers(self) -> frozenset[str]:
         """Who may decide, as callers are named."""
         return frozenset(map(principal, self.approver_arns))
-
-
-def load(environ: Mapping[str, str] = os.environ) -> Settings:
-    """The settings of this deployment; a missing variable is named in the error."""
-    return Settings.model_validate(dict(environ))

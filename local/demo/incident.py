@@ -12,9 +12,10 @@ from local.demo import functions
 from local.demo.load_balancer import NAMESPACE, SimulatedEndpoint, dimension_sets
 from local.demo.pages import Match, compare, received_pages
 from local.endpoint import client
-from local.simulation.coordinator import SETTLE_SECONDS, Coordinator
-from local.simulation.node_spec import NodeSpec
+from local.simulation.coordinator import Coordinator
+from local.simulation.lockstep import SETTLE_SECONDS
 from local.simulation.scenario import Scenario
+from local.simulation.script import NodeSpec
 
 _POLL_SECONDS: Final = 0.5
 

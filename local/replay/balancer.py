@@ -12,8 +12,7 @@ from pydantic import Field
 
 from fleet import load_balancer
 from fleet.load_balancer import EndpointNames
-from local.replay.jobs import Index
-from local.scenario_file import Minute, Part, Percent
+from local.scenario_file import Index, Minute, Part, Percent
 
 Datum = Mapping[str, Any]
 _CANDIDATE: Final = "targetgroup/candidate/1"

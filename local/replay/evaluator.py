@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from fleet.alarms import AlarmSpec, CompositeSpec, MetricRef, Spec
 from fleet.alarms.specs import SUPPRESSOR_EXTENSION_SECONDS, SUPPRESSOR_WAIT_SECONDS
@@ -22,9 +21,7 @@ from local.alarm_evaluation.actions.mute_rules import MuteRule
 from local.alarm_evaluation.composite_rules import parse_rule
 from local.alarm_evaluation.metric_math.queries import MetricStat, Query
 from local.replay.store import MINUTE, Store
-
-# Virtual seconds after a minute's end in which agents publish it; the alarms look at it afterwards.
-SETTLE_SECONDS: Final = 10
+from local.simulation.lockstep import SETTLE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

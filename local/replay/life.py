@@ -7,10 +7,9 @@ import msgspec
 
 from agents.collectors.jobs.job import Job as SeenJob
 from fleet.instances import instance_type
-from local.replay.jobs import Job, JobPhase
-from local.replay.scenario import EventKind, Fleet, Scenario
-from local.simulation.protocol import Phase, PhaseKind, Script
+from local.replay.scenario import EventKind, Fleet, Job, JobPhase, Scenario
 from local.simulation.report import FIRST_RUNTIME_PID
+from local.simulation.script import Phase, PhaseKind, Script
 
 REGION: Final = "us-east-2"
 _FAULTY_DEVICE: Final = 0
@@ -55,7 +54,10 @@ def life(scenario: Scenario, name: str, index: int, start: float) -> Life:
     tenants = fleet.tenants(index)
     kind = instance_type(fleet.instance_type)
     faults = [event for event in fleet.events if event.kind == "memory-error" and index in event.nodes]
-    timelines = [_phases(job.phases_of(index), start) for job in tenants] or [_phases((_NOTHING,), start)]
+    timelines = [
+        tuple(phase.from_start(start) for phase in phases)
+        for phases in ([job.phases_of(index) for job in tenants] or [(_NOTHING,)])
+    ]
     for fault in faults:
         timelines[0] = _with_fault(timelines[0], start + fault.at * 60, start + fault.until * 60)
     script = Script(
@@ -81,12 +83,6 @@ def _at(phases: tuple[JobPhase, ...], minute: int) -> JobPhase:
 
 def _pids(tenant: int, share: int) -> tuple[int, ...]:
     return tuple(range(FIRST_RUNTIME_PID + tenant * share, FIRST_RUNTIME_PID + (tenant + 1) * share))
-
-
-def _phases(phases: tuple[JobPhase, ...], start: float) -> tuple[Phase, ...]:
-    return tuple(
-        Phase(start + phase.at * 60, phase.kind, phase.tensor_engine_percent, phase.core_percent) for phase in phases
-    )
 
 
 def _with_fault(phases: tuple[Phase, ...], start: float, end: float) -> tuple[Phase, ...]:

@@ -9,12 +9,11 @@ from typing import Final
 
 from agents.monitor.decode.parse import parse
 from agents.monitor.decode.report import Report
-from local.simulation.protocol import Phase, Script
-from local.simulation.report import FIRST_PERIOD_SECONDS, ReportBuilder
+from local.simulation.report import FIRST_PERIOD_SECONDS, LATER_BY_SECONDS, ReportBuilder
+from local.simulation.script import Phase, Script
 
 VARIANTS: Final = 6
 _REPORTS_KEPT: Final = 512
-GARBAGE: Final = b'{"neuron_runtime_data":[{"pid":41210,"neuron_runt'
 
 
 @lru_cache(maxsize=_REPORTS_KEPT)
@@ -27,7 +26,7 @@ class Printer:
     """Prints the reports of all nodes of a fleet: nodes that go through the same phases print the same lines."""
 
     def __init__(self, period_seconds: int) -> None:
-        self._period = period_seconds + 0.000727893
+        self._period = period_seconds + LATER_BY_SECONDS
         self._builders: dict[Script, ReportBuilder] = {}
         self._printed: dict[tuple[tuple[Phase, ...], int], bytes] = {}
 

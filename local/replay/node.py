@@ -18,11 +18,12 @@ from fleet.instances import instance_type
 from fleet.metrics import CATALOGUE, MetricSpec
 from fleet.prices import price_for
 from local.replay.life import REGION, Life
-from local.replay.lines import GARBAGE, Printer, parsed
-from local.simulation.protocol import PhaseKind
+from local.replay.lines import Printer, parsed
+from local.replay.store import MINUTE
+from local.simulation.report import GARBAGE
+from local.simulation.script import PhaseKind
 
 ENVIRONMENT: Final = "replay"
-MINUTE: Final = 60
 # Of 1.4 to 2.4 KB a minute for each of two sinks.
 _SPOOLED_BYTES: Final = 4_000
 # Older batches go to the log event only.

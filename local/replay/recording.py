@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 
 from agents.monitor.decode.parse import UnreadableLineError, parse
-from local.replay.node import MINUTE, Lines
+from local.replay.node import Lines
 from local.replay.scenario import Fleet, Scenario
+from local.replay.store import MINUTE
 from local.scenario_file import ScenarioFileError
 
 _MOST_MINUTES = 24 * 60

@@ -9,24 +9,23 @@ from fleet import load_balancer, metrics, operations_metrics
 from fleet.alarms import AlarmSettings, Severity, Spec, Thresholds, endpoint_alarms, fleet_alarms
 from local.alarm_evaluation.actions.mute_rules import MuteRule
 from local.alarm_evaluation.actions.schedules import Once
-from local.replay import rivals
-from local.replay.asked import apart, heard
+from local.replay import baselines
 from local.replay.balancer import answered, names_of
 from local.replay.evaluator import Change, Evaluator
 from local.replay.life import Life, life
 from local.replay.lines import Printer
-from local.replay.node import ENVIRONMENT, MINUTE, Lines, ReplayedNode
+from local.replay.node import ENVIRONMENT, Lines, ReplayedNode
 from local.replay.recording import recorded
 from local.replay.scenario import Scenario
-from local.replay.store import Store
-from local.replay.watch import Heard, changes, watched
+from local.replay.store import MINUTE, Store
+from local.replay.watch import Heard, apart, changes, heard, watched
 
 OURS: Final = "neuron-fleet"
 # The demo's period: enough for every rule of the state machine, and a quarter of the work of the default of 5 s.
 PERIOD_SECONDS: Final = 20
 _START: Final = 1_790_000_040 // MINUTE * MINUTE
 AlarmSet = Callable[[AlarmSettings], Sequence[Spec]]
-SETS: Final[Mapping[str, AlarmSet]] = {OURS: fleet_alarms, **rivals.SETS}
+SETS: Final[Mapping[str, AlarmSet]] = {OURS: fleet_alarms, **baselines.SETS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ def _publish(
             store.put(metrics.NAMESPACE, datums)
             is_late = is_late or node.was_late
             if takes:
-                store.put(rivals.NAMESPACE, rivals.published(name, entry, begin))
+                store.put(baselines.NAMESPACE, baselines.published(name, entry, begin))
         if takes:
             lives: list[Life] = [node.life for node in nodes]
             told = Heard(heard(store, name, begin), apart(store, name, begin))

@@ -13,8 +13,36 @@ from pydantic import Field, model_validator
 from fleet.alarms import Severity
 from fleet.fleet_spec import MarketKind
 from local.replay.balancer import Answering
-from local.replay.jobs import Index, Job
-from local.scenario_file import Minute, Part, Percent, read
+from local.scenario_file import Index, Minute, Part, Percent, Phases, ScriptedPhase, read
+from local.simulation.script import PhaseKind
+
+JobPhaseKind = Literal[
+    PhaseKind.NO_JOB,
+    PhaseKind.STARTUP,
+    PhaseKind.COMPILING,
+    PhaseKind.RUNNING,
+    PhaseKind.DATA_STALL,
+    PhaseKind.IDLE,
+    PhaseKind.HANG,
+    PhaseKind.CHECKPOINT,
+]
+
+
+class JobPhase(ScriptedPhase):
+    """One stretch of a job's life on a node, from minute ``at`` to the next one. ``counts`` are what is counted a
+    minute beside executions, by metric name: compile failures of the fleet, NaN losses of the job."""
+
+    kind: JobPhaseKind
+    counts: dict[str, float] = Field(default_factory=dict)
+
+
+class Job(Phases[JobPhase]):
+    """One job on ``nodes`` (default: all)."""
+
+    id: str
+    owner: str = "research"
+    nodes: tuple[Index, ...] = ()
+
 
 CORPUS: Final = Path(__file__).parents[1] / "scenarios" / "corpus"
 
@@ -106,7 +134,7 @@ class Maintenance(Part):
 
 
 class Scenario(Part):
-    """The whole story. ``outages`` are minutes (from, to) in which CloudWatch takes nothing from anybody."""
+    """The whole of it. ``outages`` are minutes (from, to) in which CloudWatch takes nothing from anybody."""
 
     name: str
     title: str

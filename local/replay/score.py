@@ -1,7 +1,7 @@
 """What was told, held against what an operator would want: hits, misses, false pages, minutes to page.
 
 A page is right when an incident of its fleet is going on that the alarm may tell of; the same alarm telling of the same
-incident again is false, for a page that is false twice is switched off. Rival sets have names of their own, so any of
+incident again is false, for a page that is false twice is switched off. Baselines have names of their own, so any of
 their pages counts that falls into an incident of a page's severity: that is in their favor. None of them looks at an
 endpoint's load balancer, so its incidents are nothing that they miss.
 """

@@ -22,7 +22,7 @@ from local.sandbox.systemd import Systemd
 from local.sandbox.units import Unit
 from local.sandbox.user_data import injected, scripts
 from local.simulation.machine import write_launcher
-from local.simulation.protocol import Script
+from local.simulation.script import Script
 
 AGENT_UNIT: Final = "neuron-fleet-agent.service"
 ECS_UNIT: Final = "ecs.service"

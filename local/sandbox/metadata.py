@@ -1,11 +1,12 @@
 """Instance metadata (IMDSv2) of all nodes on one port of this machine: ``/<instance>/latest/…``."""
 
-import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from local.processes import in_thread
 
 
 @dataclass(slots=True)
@@ -57,11 +58,5 @@ def serving() -> Iterator[Metadata]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     metadata.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with in_thread(server):
         yield metadata
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -11,8 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from local.simulation.fleet_part import FleetPart
-from local.simulation.protocol import PhaseKind, Script
+from local.simulation.script import FleetPart, PhaseKind, Script
 
 _VERSION: Final = "neuronxcc-2.21.18209.0+043b1bf7"
 # Graphs that a node compiles itself, one after the other, in one phase.

@@ -1,79 +1,19 @@
-"""Runs all simulated nodes in lockstep: no node enters a minute before every node has ended the one before."""
+"""Runs all simulated nodes in lockstep, each as a process of its own."""
 
 import os
-import selectors
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import Self
 
 import msgspec
 
 from local.processes import stop
-from local.simulation.node_spec import Arrived, NodeSpec
-
-# Virtual seconds after a minute's end in which the agents publish that minute; the alarms look at it afterwards.
-SETTLE_SECONDS: Final = 10.0
-# Real seconds for one virtual minute of all nodes; the first one includes starting eight interpreters.
-REAL_LIMIT_SECONDS: Final = 90.0
-
-
-class NodeFailedError(RuntimeError):
-    """A simulated node ended or does not answer; the message names the node, its log and the log's last lines."""
-
-
-class SimulatedNode:
-    """One node process and the pipe to it."""
-
-    def __init__(self, spec: NodeSpec, log_file: Path, environment: dict[str, str]) -> None:
-        self.spec = spec
-        self._log_file = log_file
-        Path(spec.root).mkdir(parents=True, exist_ok=True)
-        with log_file.open("wb") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "local.simulation.node", msgspec.json.encode(spec).decode()],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=environment,
-                start_new_session=True,
-            )
-
-    @property
-    def output(self) -> IO[bytes]:
-        """Where the node reports its arrivals."""
-        if self.process.stdout is None:
-            raise RuntimeError("the node was started without a pipe")
-        return self.process.stdout
-
-    def release(self, horizon: float) -> None:
-        """Let the node's time go on to ``horizon``."""
-        self._write(f"{horizon}\n".encode())
-
-    def take_arrival(self) -> None:
-        """Read the arrival that is waiting in the pipe."""
-        line = self.output.readline()
-        if not line:
-            raise self.failure("ended")
-        msgspec.json.decode(line, type=Arrived)
-
-    def failure(self, what: str) -> NodeFailedError:
-        """The error that says what happened to this node."""
-        tail = self._log_file.read_text(encoding="utf-8", errors="replace").splitlines()[-12:]
-        node = f"simulated node {self.spec.script.node} of {self.spec.fleet}"
-        return NodeFailedError("\n".join([f"{node} {what}; the end of its log, {self._log_file}:", *tail]))
-
-    def _write(self, text: bytes) -> None:
-        if self.process.stdin is None:
-            raise RuntimeError("the node was started without a pipe")
-        try:
-            self.process.stdin.write(text)
-            self.process.stdin.flush()
-        except BrokenPipeError as error:
-            raise self.failure("ended") from error
+from local.simulation.lockstep import SETTLE_SECONDS, AgentProcess, Turn, wait_for_all
+from local.simulation.script import NodeSpec
 
 
 class Coordinator:
@@ -91,16 +31,16 @@ class Coordinator:
             "PYTHONPATH": os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")])),
         }
         self._stack = ExitStack()
-        self.nodes: list[SimulatedNode] = []
+        self.nodes: list[AgentProcess] = []
 
     def __enter__(self) -> Self:
         self._log_directory.mkdir(parents=True, exist_ok=True)
         try:
             for spec in self._specs:
-                node = SimulatedNode(spec, self._log_directory / f"{spec.script.node}.log", self._environment)
+                node = _start(spec, self._log_directory / f"{spec.script.node}.log", self._environment)
                 self._stack.callback(stop, node.process)
                 self.nodes.append(node)
-            self._wait_for_all()
+            wait_for_all(self.nodes)
         except BaseException:
             self._stack.close()
             raise
@@ -118,18 +58,19 @@ class Coordinator:
             NodeFailedError: A node ended, or took longer than the real-time limit.
         """
         for node in self.nodes:
-            node.release(minute_end + SETTLE_SECONDS)
-        self._wait_for_all()
+            node.release(Turn(minute_end + SETTLE_SECONDS))
+        wait_for_all(self.nodes)
 
-    def _wait_for_all(self) -> None:
-        with selectors.DefaultSelector() as selector:
-            for node in self.nodes:
-                selector.register(node.output, selectors.EVENT_READ, node)
-            while waiting := selector.get_map():
-                ready = selector.select(REAL_LIMIT_SECONDS)
-                if not ready:
-                    late: SimulatedNode = next(iter(waiting.values())).data
-                    raise late.failure(f"did not finish its minute within {REAL_LIMIT_SECONDS:.0f} s")
-                for key, _ in ready:
-                    key.data.take_arrival()
-                    selector.unregister(key.fileobj)
+
+def _start(spec: NodeSpec, log_file: Path, environment: dict[str, str]) -> AgentProcess:
+    Path(spec.root).mkdir(parents=True, exist_ok=True)
+    with log_file.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "local.simulation.node", msgspec.json.encode(spec).decode()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=environment,
+            start_new_session=True,
+        )
+    return AgentProcess(f"simulated node {spec.script.node} of {spec.fleet}", process, log_file)

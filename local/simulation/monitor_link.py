@@ -1,4 +1,8 @@
-"""The simulated node's end of the socket to its stand-in neuron-monitor."""
+"""The Unix socket between a simulated node and its stand-in neuron-monitor: what both say, and the node's end of it.
+
+One JSON object a line. The stand-in greets, the node answers with the script; after that every command of the node
+gets exactly one answer, so that the node knows how many lines to wait for before virtual time may go on.
+"""
 
 import socket
 from pathlib import Path
@@ -6,10 +10,40 @@ from typing import Final, Self
 
 import msgspec
 
-from local.simulation.protocol import Answer, Command, Hello, Script, send
+from local.simulation.script import Script
 
+SOCKET_VARIABLE: Final = "NEURON_SIMULATION_SOCKET"
 # Real seconds. A stand-in answers in milliseconds; this is for a machine that is busy with something else.
 REAL_LIMIT_SECONDS: Final = 30.0
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """The stand-in's first words: its process and the period its configuration asks for (None: it never prints)."""
+
+    pid: int
+    period_seconds: float | None
+
+
+class Command(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Virtual time is ``now``; print what is due if ``emit``, else only show that you are alive.
+
+    ``script``: what the node goes through from here on, where that has changed.
+    """
+
+    now: float
+    emit: bool
+    script: Script | None = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """How many lines the stand-in printed for the command. Its death is the end of the connection."""
+
+    lines: int
+
+
+def send(connection: socket.socket, message: msgspec.Struct) -> None:
+    """Write one message."""
+    connection.sendall(msgspec.json.encode(message) + b"\n")
 
 
 class SimulationStuckError(RuntimeError):

@@ -16,12 +16,12 @@ from typing import Final
 
 import msgspec
 
-from local.simulation.protocol import SOCKET_VARIABLE, Answer, Command, Hello, PhaseKind, Script, send
-from local.simulation.report import FIRST_PERIOD_SECONDS, ReportBuilder
+from local.simulation.monitor_link import SOCKET_VARIABLE, Answer, Command, Hello, send
+from local.simulation.report import FIRST_PERIOD_SECONDS, GARBAGE, LATER_BY_SECONDS, ReportBuilder
+from local.simulation.script import PhaseKind, Script
 
 # The real tool's default, which it also falls back to, without a word, when the period is not in whole seconds.
 DEFAULT_PERIOD_SECONDS: Final = 5.0
-_GARBAGE: Final = b'{"neuron_runtime_data":[{"pid":41210,"neuron_runt'
 
 
 class MonitorDied(Exception):  # noqa: N818 - what happens to it is the name
@@ -50,9 +50,9 @@ class Monitor:
             raise MonitorDied
         if not command.emit or kind is PhaseKind.MONITOR_HANG:
             return Answer(0)
-        period = self._period + 0.000727893 if self._printed_before else FIRST_PERIOD_SECONDS
+        period = self._period + LATER_BY_SECONDS if self._printed_before else FIRST_PERIOD_SECONDS
         self._printed_before = True
-        _print_line(_GARBAGE if kind is PhaseKind.MONITOR_GARBAGE else self._builder.line(command.now, period))
+        _print_line(GARBAGE if kind is PhaseKind.MONITOR_GARBAGE else self._builder.line(command.now, period))
         return Answer(1)
 
 

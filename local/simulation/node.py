@@ -1,7 +1,6 @@
 """One simulated node: the production agent, with the configuration that was deployed for its fleet, in virtual time.
 
-Started by the coordinator as ``python -m local.simulation.node SPEC``. It prints ``arrived`` on standard output when
-time has come to the horizon, and reads the next horizon from standard input; the end of input ends the node.
+Started by the coordinator as ``python -m local.simulation.node SPEC``, and kept in step by ``lockstep``.
 """
 
 import logging
@@ -16,28 +15,11 @@ import msgspec
 import agents.main
 from agents.config import AgentConfig
 from fleet import naming
+from local.simulation.lockstep import Turns
 from local.simulation.machine import Machine
-from local.simulation.monitor_link import MonitorDoor
-from local.simulation.node_spec import Arrived, NodeSpec
-from local.simulation.protocol import SOCKET_VARIABLE
+from local.simulation.monitor_link import SOCKET_VARIABLE, MonitorDoor
+from local.simulation.script import NodeSpec
 from local.simulation.virtual_clock import VirtualClock
-
-
-class Horizon:
-    """The coordinator's side of the clock: standard input and output."""
-
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
-
-    def next(self, now: float) -> float | None:
-        """Report the arrival; the new horizon, or None when there is none."""
-        sys.stdout.buffer.write(msgspec.json.encode(Arrived(now)) + b"\n")
-        sys.stdout.buffer.flush()
-        line = sys.stdin.buffer.readline()
-        if not line.strip():
-            self._stop.set()
-            return None
-        return float(line)
 
 
 def main(argument: str) -> None:
@@ -49,7 +31,7 @@ def main(argument: str) -> None:
     config = deployed_config(spec, machine)
     stop = threading.Event()
     with MonitorDoor(machine.monitor_socket, spec.script) as door:
-        clock = VirtualClock(spec.start, door, Horizon(stop).next, machine.show)
+        clock = VirtualClock(spec.start, door, Turns(stop, door.change).next, machine.show)
         agents.main.run(config, clock, stop, lockstep=True)
 
 

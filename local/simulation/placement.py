@@ -9,11 +9,8 @@ from environments.fleets import Fleet, TrainingFleet
 from environments.model import Environment
 from fleet.capacity.interfaces import uses_efa
 from fleet.instances import instance_type
-from local.simulation.fleet_part import FleetPart
-from local.simulation.machine import JobRegistration
-from local.simulation.node_spec import NodeSpec
-from local.simulation.protocol import Phase, Script
-from local.simulation.scenario import FleetScript, Scenario, ScriptedPhase
+from local.simulation.scenario import FleetScript, Scenario
+from local.simulation.script import FleetPart, JobRegistration, NodeSpec, Script
 
 
 class ScenarioMismatchError(ValueError):
@@ -62,7 +59,7 @@ def _fleet_nodes(
             dtype=fleet.dtype,
             runtimes=script.runtimes,
             seed=scenario.seed,
-            phases=tuple(_phase(phase, start) for phase in script.phases_of(index)),
+            phases=tuple(phase.from_start(start) for phase in script.phases_of(index)),
         )
         job, part = _job(fleet, script, index), _part(environment, fleet, script, index)
         specs.append(NodeSpec(environment.name, fleet.name, str(root / node), start, node_script, job, part))
@@ -92,13 +89,3 @@ def _zones(environment: Environment, fleet: Fleet) -> list[tuple[str, str]]:
     if isinstance(fleet, TrainingFleet):
         return [(fleet.availability_zone, zones[fleet.availability_zone])]
     return list(zones.items())
-
-
-def _phase(phase: ScriptedPhase, start: float) -> Phase:
-    return Phase(
-        start=start + phase.at * 60,
-        kind=phase.kind,
-        tensor_engine_percent=phase.tensor_engine_percent,
-        core_percent=phase.core_percent,
-        device=phase.device,
-    )

@@ -12,13 +12,16 @@ from typing import Any, Final
 import msgspec
 
 from fleet.instances import InstanceType, instance_type, tensor_engine_peak_flops
-from local.simulation.host_report import system_data
-from local.simulation.identity_report import core_version, hardware_info, instance_info
-from local.simulation.protocol import EXECUTING, Phase, PhaseKind, Script
+from local.simulation.host_report import core_version, hardware_info, instance_info, system_data
+from local.simulation.script import EXECUTING, Phase, PhaseKind, Script
 
 # The first report comes at once and covers almost nothing: its rates mean nothing.
 FIRST_PERIOD_SECONDS: Final = 0.000512384
+# Every later one covers a little more than the period that was asked for.
+LATER_BY_SECONDS: Final = 0.000727893
 FIRST_RUNTIME_PID: Final = 41210
+# A line that is cut off, as a monitor prints it whose pipe breaks.
+GARBAGE: Final = b'{"neuron_runtime_data":[{"pid":41210,"neuron_runt'
 
 _NO_RUNTIME: Final = frozenset({PhaseKind.NO_JOB})
 # A collective that waits for a peer spins: the cores look busy, and nothing ends.

@@ -6,24 +6,24 @@ Read from ``local/scenarios/*.yaml``. Minutes count from the scenario's start.
 from pathlib import Path
 from typing import Annotated, Final, Self
 
+import msgspec
 from pydantic import Field, model_validator
 
-from local.phases import check_phases, phases_of_node
-from local.scenario_file import Minute, Part, Percent, read
-from local.simulation.protocol import PhaseKind
+from local.scenario_file import Minute, Part, Phases, ScriptedPhase, read
+from local.simulation.script import Phase
 
 SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
 
 
-class ScriptedPhase(Part):
-    """One stretch of a node's life, from minute ``at`` to the next phase."""
+class NodePhase(ScriptedPhase):
+    """What a simulated node can go through: whatever its stand-in for neuron-monitor can show."""
 
-    at: Minute
-    kind: PhaseKind
-    tensor_engine_percent: Percent = 0.0
-    core_percent: Percent = 0.0
     device: Annotated[int, Field(ge=0)] = 0
     """The device that a hardware error happens on."""
+
+    def from_start(self, start: float) -> Phase:
+        """With the device."""
+        return msgspec.structs.replace(super().from_start(start), device=self.device)
 
 
 class Job(Part):
@@ -34,25 +34,14 @@ class Job(Part):
     owner: str
 
 
-class FleetScript(Part):
-    """One fleet. ``exceptions`` replaces, for a node by its index, the phases from the exception's first one on."""
+class FleetScript(Phases[NodePhase]):
+    """One fleet."""
 
     job: Job | None = None
     runtimes: Annotated[int, Field(ge=1)] = 4
     """Processes on each node that hold cores; each lists all cores of the node."""
-    phases: Annotated[tuple[ScriptedPhase, ...], Field(min_length=1)]
-    exceptions: dict[int, tuple[ScriptedPhase, ...]] = Field(default_factory=dict)
     requests_per_minute: Annotated[int, Field(ge=0)] = 1200
     """Traffic of the fleet's endpoint, if it has one."""
-
-    def phases_of(self, node: int) -> tuple[ScriptedPhase, ...]:
-        """What node ``node`` goes through."""
-        return phases_of_node(self.phases, self.exceptions, node)
-
-    @model_validator(mode="after")
-    def _phases_are_in_order(self) -> Self:
-        check_phases(self.phases, self.exceptions)
-        return self
 
 
 class ExpectedPage(Part):
@@ -74,7 +63,7 @@ class ExpectedTicket(Part):
 
 
 class Scenario(Part):
-    """The whole story."""
+    """The whole of it."""
 
     name: str
     title: str

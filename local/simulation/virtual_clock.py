@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from agents.monitor.events import MonitorExited, MonitorLine, MonitorStarted
-from local.simulation.monitor_link import REAL_LIMIT_SECONDS, MonitorDoor, MonitorLink, SimulationStuckError
-from local.simulation.protocol import Command
+from local.simulation.monitor_link import REAL_LIMIT_SECONDS, Command, MonitorDoor, MonitorLink, SimulationStuckError
 
 T = TypeVar("T")
 NEVER: Final = float("inf")

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from local.processes import in_thread
+
 # Between two looks whether a rank that waits is still there.
 _LOOK_SECONDS: Final = 0.1
 
@@ -139,11 +141,5 @@ def serving() -> Iterator[Fabric]:
 
     server = Server(("127.0.0.1", 0), Handler)
     fabric.address = f"127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with in_thread(server):
         yield fabric
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -1,30 +1,22 @@
 """One node of the run, from its launch to its end: its machine, its agent in virtual time, its ECS agent."""
 
-import json
-import selectors
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from local.control import EmulatorControl
 from local.endpoint import client
-from local.sandbox.agent import Turn
 from local.sandbox.hardware import show_process
 from local.sandbox.machine import AGENT_UNIT, Booted, Machine
-from local.simulation.protocol import Phase, PhaseKind
+from local.simulation.lockstep import AgentProcess
 from local.simulation.report import FIRST_RUNTIME_PID
+from local.simulation.script import Phase, PhaseKind
 from local.training.container import Container
 
-# Real seconds for one virtual minute of a node.
-_REAL_LIMIT_SECONDS: Final = 90.0
 _BUSY_PERCENT: Final = (39.0, 96.0)
-
-
-class NodeStuckError(RuntimeError):
-    """A node's agent ended or does not answer; the message says where its output is."""
 
 
 @dataclass(slots=True)
@@ -108,55 +100,15 @@ class Node:
                 self.container.kill()
             self.machine.power_off()
 
-    def release(self, horizon: float) -> IO[bytes]:
-        """Let the agent's time go on; where it reports its arrival."""
-        process = self.machine.systemd.running[AGENT_UNIT]
-        if process.stdin is None or process.stdout is None:
-            raise RuntimeError("the agent's unit was started without pipes")
-        try:
-            process.stdin.write(msgspec.json.encode(Turn(horizon, self.machine.script)) + b"\n")
-            process.stdin.flush()
-        except OSError as error:
-            raise self.stuck("ended") from error
-        return process.stdout
-
-    def arrivals(self) -> IO[bytes]:
-        """Where the agent reports that its time has come to the horizon."""
-        stdout = self.machine.systemd.running[AGENT_UNIT].stdout
-        if stdout is None:
-            raise RuntimeError("the agent's unit was started without a pipe")
-        return stdout
-
-    def stuck(self, what: str) -> NodeStuckError:
-        """The error that says where to look."""
-        journal = self.machine.systemd.journal(AGENT_UNIT)
-        tail = journal.read_text(encoding="utf-8", errors="replace")[-2000:]
-        return NodeStuckError(f"the agent of {self.instance} {what}; the end of {journal}:\n{tail}")
+    @property
+    def agent(self) -> AgentProcess:
+        """Its agent, as its unit runs it."""
+        systemd = self.machine.systemd
+        return AgentProcess(f"node {self.instance}", systemd.running[AGENT_UNIT], systemd.journal(AGENT_UNIT))
 
     def is_paid(self) -> bool:
         """Whether it is there."""
         return self.ended is None
-
-
-def wait_for(nodes: Sequence[Node]) -> None:
-    """Return when every node's agent has come to its horizon.
-
-    Raises:
-        NodeStuckError: one has ended, or takes too long.
-    """
-    with selectors.DefaultSelector() as selector:
-        for node in nodes:
-            selector.register(node.arrivals(), selectors.EVENT_READ, node)
-        while waiting := selector.get_map():
-            ready = selector.select(_REAL_LIMIT_SECONDS)
-            if not ready:
-                late: Node = next(iter(waiting.values())).data
-                raise late.stuck(f"did not finish its minute within {_REAL_LIMIT_SECONDS:.0f} s")
-            for key, _ in ready:
-                line = key.data.arrivals().readline()
-                if not line or "now" not in json.loads(line):
-                    raise key.data.stuck("ended")
-                selector.unregister(key.fileobj)
 
 
 def tags_of(instance: Mapping[str, Any]) -> dict[str, str]:

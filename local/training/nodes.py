@@ -16,9 +16,9 @@ from local.endpoint import client
 from local.sandbox.hardware import Hardware
 from local.sandbox.machine import Machine
 from local.sandbox.metadata import Metadata
-from local.simulation.coordinator import SETTLE_SECONDS
-from local.simulation.protocol import Phase, PhaseKind, Script
-from local.training.node import Node, tags_of, wait_for
+from local.simulation.lockstep import SETTLE_SECONDS, Turn, wait_for_all
+from local.simulation.script import Phase, PhaseKind, Script
+from local.training.node import Node, tags_of
 
 # Virtual minutes from a node's launch until its ECS agent joins: AMI, user data, installation, gate.
 BOOT_MINUTES: Final = 2
@@ -63,7 +63,7 @@ class Nodes:
                 ]
             booted = [boot.result() for boot in boots]
             self.all += booted
-            wait_for(booted)
+            wait_for_all([node.agent for node in booted])
             return booted, gone
         return [], gone
 
@@ -142,8 +142,8 @@ class Nodes:
         """Let every agent live until ``minute_end`` and publish what it saw."""
         living = self.living()
         for node in living:
-            node.release(minute_end + SETTLE_SECONDS)
-        wait_for(living)
+            node.agent.release(Turn(minute_end + SETTLE_SECONDS, node.machine.script))
+        wait_for_all([node.agent for node in living])
 
     def terminate(self, node: Node, now: float, why: str) -> None:
         """The instance is gone, and EC2 knows it."""

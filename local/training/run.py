@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from local.control import EmulatorControl
 from local.endpoint import client
-from local.simulation.coordinator import SETTLE_SECONDS
+from local.simulation.lockstep import SETTLE_SECONDS
 from local.training.fabric import Fabric, Step
 from local.training.node import Node
 from local.training.nodes import Nodes

@@ -5,8 +5,8 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from agents.main import app
-from local.simulation.protocol import Phase, PhaseKind, Script
 from local.simulation.report import ReportBuilder
+from local.simulation.script import Phase, PhaseKind, Script
 
 ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "docs/samples/damaged-memory.jsonl"

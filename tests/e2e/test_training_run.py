@@ -18,7 +18,7 @@ from fleet import metrics
 from fleet.ledger import ALLOCATED, UNITS
 from local.deployment import ENVIRONMENT
 from local.endpoint import client
-from local.training import bill, example, story
+from local.training import bill, example, scenario
 from local.training.node import Node
 from local.training.run import Run
 from tests.support.needs import needs
@@ -40,7 +40,7 @@ def fleet_jobs(*arguments: str) -> Any:
 class Played:
     """The run when it is over, and what was told on the way."""
 
-    stage: story.Stage
+    stage: scenario.Stage
     run: Run
     told: list[tuple[int, str]] = field(default_factory=list)
 
@@ -55,8 +55,8 @@ class Played:
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     told: list[tuple[int, str]] = []
-    with story.deployed(tmp_path_factory.mktemp("training") / "aws", Console(quiet=True)) as stage:
-        run = story.play(
+    with scenario.deployed(tmp_path_factory.mktemp("training") / "aws", Console(quiet=True)) as stage:
+        run = scenario.play(
             stage,
             lambda file: fleet_jobs("submit", str(file), "--yes"),
             lambda minute, text: told.append((minute, text)),

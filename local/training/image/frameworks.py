@@ -3,10 +3,13 @@
 Just as much of them as ``examples/pretraining/train.py`` calls, so that the script runs as it is. The model is a sum of
 the tokens that it was shown: after N steps it is what it must be, or steps were lost, repeated, or of other data.
 A step ends when every rank of the job has done it, as with collectives.
+
+``python -m local.training.image.frameworks MODULE …`` is one rank of a script on a machine without its frameworks.
 """
 
 import json
 import os
+import runpy
 import socket
 import sys
 import time
@@ -176,3 +179,15 @@ def _concatenate(parts: Sequence[Tokens]) -> Tokens:
 
 def _save(state: object, path: Path, *, master_only: bool) -> None:
     path.write_text(json.dumps(state), encoding="utf-8")
+
+
+def main() -> None:
+    """Put stand-ins where the frameworks are imported from, and run the script as ``python -m`` would."""
+    install()
+    module = sys.argv[1]
+    sys.argv = sys.argv[1:]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

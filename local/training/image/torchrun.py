@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--master_addr", required=True)
     parser.add_argument("-m", dest="module", required=True)
     asked, rest = parser.parse_known_args(arguments)
-    command = [sys.executable, "-m", "local.training.image.rank", asked.module, *rest]
+    command = [sys.executable, "-m", "local.training.image.frameworks", asked.module, *rest]
     worker = subprocess.Popen(command, env={**os.environ, **environment_of(asked)})
     signal.signal(signal.SIGTERM, lambda number, _: worker.send_signal(number))
     return 1 if worker.wait() else 0

@@ -21,7 +21,8 @@ from fleet import naming
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT, CdkApp, put_blocks, put_secrets
 from local.endpoint import client
-from local.simulation.coordinator import SETTLE_SECONDS, Coordinator
+from local.simulation.coordinator import Coordinator
+from local.simulation.lockstep import SETTLE_SECONDS
 from local.simulation.placement import place
 from local.simulation.scenario import Scenario
 from tests.support.upgrade import assemblies, kept, releases

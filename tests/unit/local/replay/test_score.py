@@ -69,6 +69,6 @@ def test_silence_has_no_precision() -> None:
     assert figures(judged()) == (0, None)
 
 
-def test_any_page_of_a_rival_counts_while_an_incident_goes_on() -> None:
+def test_any_page_of_a_baseline_counts_while_an_incident_goes_on() -> None:
     assert figures(judged(page("GpuUnderutilized", 70.2), alarm_set="dcgm-style")) == (1, 1)
     assert figures(judged(page("GpuUnderutilized", 30.2), alarm_set="dcgm-style")) == (0, 0)

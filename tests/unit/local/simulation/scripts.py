@@ -1,6 +1,6 @@
 """Scripts of simulated nodes for the tests."""
 
-from local.simulation.protocol import Phase, PhaseKind, Script
+from local.simulation.script import Phase, PhaseKind, Script
 
 START = 1_800_000_000.0
 RUNNING = Phase(START, PhaseKind.RUNNING, tensor_engine_percent=42, core_percent=97)

@@ -8,8 +8,7 @@ from agents.collectors.collector import Contribution, Request
 from agents.collectors.compile_cache.collector import CompileCacheCollector
 from fleet import metrics
 from local.simulation.compile_cache import CompileCache
-from local.simulation.fleet_part import FleetPart
-from local.simulation.protocol import PhaseKind, Script
+from local.simulation.script import FleetPart, PhaseKind, Script
 from tests.unit.local.simulation.scripts import START, phase, script
 
 COMPILES = script(phase(PhaseKind.STARTUP), phase(PhaseKind.COMPILING, 2), phase(PhaseKind.RUNNING, 22))

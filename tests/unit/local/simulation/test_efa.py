@@ -8,10 +8,9 @@ from agents.collectors.collector import Contribution, Request
 from agents.collectors.efa.collector import EfaCollector
 from fleet import metrics
 from fleet.alarms.health import RETRANSMITS_IGNORED
-from local.simulation.fleet_part import FleetPart
-from local.simulation.machine import JobRegistration, Machine
-from local.simulation.protocol import Phase, PhaseKind, Script
+from local.simulation.machine import Machine
 from local.simulation.report import FIRST_RUNTIME_PID
+from local.simulation.script import FleetPart, JobRegistration, Phase, PhaseKind, Script
 from tests.unit.local.simulation.scripts import START, phase, script
 
 TRAINS = FleetPart(nodes=4, efa_devices=8)

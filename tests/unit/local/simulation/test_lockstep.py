@@ -8,8 +8,7 @@ import pytest
 
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from local.simulation import virtual_clock
-from local.simulation.monitor_link import MonitorDoor, SimulationStuckError
-from local.simulation.protocol import Command, Hello
+from local.simulation.monitor_link import Command, Hello, MonitorDoor, SimulationStuckError
 from local.simulation.virtual_clock import VirtualClock
 from tests.unit.local.simulation.scripts import START
 

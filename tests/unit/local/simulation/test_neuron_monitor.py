@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from local.simulation.monitor_link import MonitorDoor, MonitorLink
+from local.simulation.monitor_link import SOCKET_VARIABLE, Command, MonitorDoor, MonitorLink
 from local.simulation.neuron_monitor import period_of
-from local.simulation.protocol import SOCKET_VARIABLE, Command, PhaseKind, Script
+from local.simulation.script import PhaseKind, Script
 from tests.unit.local.simulation.scripts import START, phase, script
 
 PROGRAM = [sys.executable, "-m", "local.simulation.neuron_monitor"]

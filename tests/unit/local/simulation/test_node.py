@@ -9,8 +9,7 @@ import msgspec
 from agents.config import OtlpConfig, PrometheusConfig
 from local.simulation.machine import Machine
 from local.simulation.node import deployed_config
-from local.simulation.node_spec import NodeSpec
-from local.simulation.protocol import PhaseKind
+from local.simulation.script import NodeSpec, PhaseKind
 from tests.support import agents
 from tests.unit.local.simulation.scripts import START, phase, script
 

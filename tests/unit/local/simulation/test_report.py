@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from local.simulation.identity_report import UnknownReportError
-from local.simulation.protocol import PhaseKind, Script
+from local.simulation.host_report import UnknownReportError
 from local.simulation.report import ReportBuilder
+from local.simulation.script import PhaseKind, Script
 from tests.unit.local.simulation.scripts import START, phase, script
 
 

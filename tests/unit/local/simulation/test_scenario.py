@@ -7,8 +7,8 @@ import pytest
 from environments import loader
 from local.scenario_file import ScenarioFileError
 from local.simulation.placement import ScenarioMismatchError, node_id, place
-from local.simulation.protocol import PhaseKind
 from local.simulation.scenario import SCENARIOS, Scenario, load
+from local.simulation.script import PhaseKind
 from tests.unit.local.simulation.scripts import START
 
 FLEETS = ("trn1-pretrain", "inf2-chat")

@@ -12,9 +12,9 @@ import pytest
 import agents.main
 from agents.config import AgentConfig
 from agents.minute.batch import Batch
-from local.simulation.machine import JobRegistration, Machine
-from local.simulation.monitor_link import MonitorDoor
-from local.simulation.protocol import SOCKET_VARIABLE, PhaseKind, Script
+from local.simulation.machine import Machine
+from local.simulation.monitor_link import SOCKET_VARIABLE, MonitorDoor
+from local.simulation.script import JobRegistration, PhaseKind, Script
 from local.simulation.virtual_clock import VirtualClock
 from tests.support.sinks import RecordingSink
 from tests.unit.local.simulation.scripts import START, phase, script

@@ -7,12 +7,10 @@ import pytest
 from agents.collectors.collector import Contribution, Request
 from environments import loader
 from fleet import metrics
-from local.simulation.fleet_part import FleetPart
 from local.simulation.placement import node_id, place
-from local.simulation.protocol import Phase, PhaseKind, Script
 from local.simulation.scenario import SCENARIOS, load
-from local.simulation.work import TOKENS_PER_REPLY, Work
-from local.simulation.workload import Workload
+from local.simulation.script import FleetPart, Phase, PhaseKind, Script
+from local.simulation.workload import TOKENS_PER_REPLY, Work, Workload
 from tests.support.workload import listening
 from tests.unit.local.simulation.scripts import START, phase, script
 

@@ -1,16 +1,14 @@
-"""What a simulated node and its stand-in neuron-monitor say to each other over a Unix socket.
+"""The model of a simulated node: what it is, which job it has, and what it goes through, phase by phase.
 
-One JSON object a line. The stand-in greets, the node answers with the script; after that every command of the node
-gets exactly one answer, so that the node knows how many lines to wait for before virtual time may go on.
+Simulation, replay and training run all make their nodes from it, and one stand-in for neuron-monitor reads it. Loads no
+agent.
 """
 
-import socket
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 import msgspec
-
-SOCKET_VARIABLE: Final = "NEURON_SIMULATION_SOCKET"
 
 
 class PhaseKind(StrEnum):
@@ -93,30 +91,31 @@ def _at(phases: tuple[Phase, ...], now: float) -> Phase:
     return current
 
 
-class Hello(msgspec.Struct, frozen=True):
-    """The stand-in's first words: its process and the period its configuration asks for (None: it never prints)."""
+@dataclass(frozen=True, slots=True)
+class JobRegistration:
+    """What the job's launcher writes into the agent's run directory."""
 
-    pid: int
-    period_seconds: float | None
-
-
-class Command(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Virtual time is ``now``; print what is due if ``emit``, else only show that you are alive.
-
-    ``script``: what the node goes through from here on, where that has changed.
-    """
-
-    now: float
-    emit: bool
-    script: Script | None = None
+    job_id: str
+    name: str
+    owner: str
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """How many lines the stand-in printed for the command. Its death is the end of the connection."""
+class FleetPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``requests_per_minute`` are this node's own, None where the fleet trains; ``efa_devices`` is 0 without EFA."""
 
-    lines: int
+    index: int = 0
+    nodes: int = 1
+    requests_per_minute: float | None = None
+    efa_devices: int = 0
 
 
-def send(connection: socket.socket, message: msgspec.Struct) -> None:
-    """Write one message."""
-    connection.sendall(msgspec.json.encode(message) + b"\n")
+class NodeSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the coordinator tells a node: its place in the environment, its machine's directory, its script."""
+
+    environment: str
+    fleet: str
+    root: str
+    start: float
+    script: Script
+    job: JobRegistration | None
+    part: FleetPart = FleetPart()

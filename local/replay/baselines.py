@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from agents.minute.batch import NodeMinute
 from fleet import metrics
-from fleet.alarms import AlarmSettings, AlarmSpec, Comparison, MetricRef, Severity, Spec, TreatMissingData
+from fleet.alarms import AlarmSettings, AlarmSpec, Area, Comparison, MetricRef, Spec, TreatMissingData
 from fleet.node_state import NodeState
 
-NAMESPACE: Final = "Rivals"
+NAMESPACE: Final = "Baselines"
 _ZERO_FILLED: Final = "neuroncore_utilization"
 _ERRORS: Final = "neuron_hardware_errors"
 _DEVICE: Final = "DCGM_FI_DEV_GPU_UTIL"
@@ -27,7 +27,7 @@ _UP: Final = "up"
 
 
 def published(fleet: str, entry: NodeMinute | None, begin: int) -> Iterator[Mapping[str, Any]]:
-    """What the rivals' own collectors would publish of a node's minute; ``entry`` is None without an agent."""
+    """What the collectors of these sets would publish of a node's minute; ``entry`` is None without an agent."""
     yield _datum(fleet, _UP, begin, 0.0 if entry is None or entry.verdict.state is NodeState.BLIND else 1.0)
     if entry is None:
         return
@@ -56,12 +56,8 @@ def _rule(
     settings: AlarmSettings, key: str, metric: MetricRef, bar: tuple[Comparison, float], minutes: int
 ) -> AlarmSpec:
     comparison, threshold = bar
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key=key,
-        title=key,
-        severity=Severity.PAGE,
+    return settings.about(Area.UTILIZATION).page(
+        key,
         summary=key,
         action="",
         metric=metric,
