@@ -3,13 +3,13 @@
 from pydantic import Field, Json
 
 from fleet.budgets.budget import Budgets
-from lambdas.budgets.ports import Place
+from lambdas.budgets.fleets import Target
 from lambdas.shared.identity import principal
 from lambdas.shared.settings import FunctionSettings
 
 
 class Settings(FunctionSettings):
-    """As deployed. ``budgets``, ``approver_arns`` and ``places`` are JSON; null and empty where there are none."""
+    """As deployed. ``budgets``, ``approver_arns`` and ``targets`` are JSON; null and empty where there are none."""
 
     environment: str = Field(alias="ENVIRONMENT")
     bucket: str = Field(alias="BUCKET")
@@ -17,7 +17,7 @@ class Settings(FunctionSettings):
     sts_host: str = Field(alias="STS_HOST")
     budgets: Json[Budgets | None] = Field(alias="BUDGETS")
     table: str | None = Field(default=None, alias="TABLE")
-    places: Json[dict[str, Place]] = Field(default={}, alias="PLACES")
+    targets: Json[dict[str, Target]] = Field(default={}, alias="PLACES")
     approver_arns: Json[frozenset[str]] = Field(default=frozenset(), alias="APPROVERS")
 
     @property

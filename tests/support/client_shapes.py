@@ -34,7 +34,7 @@ class _Shaped:
         operation = _operations(self._service).get(name)
         return answer if operation is None else _validated(operation, answer)
 
-    def get_paginator(self, name: str) -> "Paginator[Any]":
+    def get_paginator(self, name: str) -> Any:
         """boto3's own paginator, over the stand-in's pages."""
         operation = _operations(self._service)[name]
         return Paginator(getattr(self, name), _paginators(self._service).get_paginator(operation.name), operation)
@@ -78,14 +78,9 @@ def _operations(service: str) -> dict[str, OperationModel]:
 
 @cache
 def _model(service: str) -> ServiceModel:
-    return _session().get_service_model(service)
+    return botocore.session.get_session().get_service_model(service)
 
 
 @cache
 def _paginators(service: str) -> PaginatorModel:
-    return _session().get_paginator_model(service)
-
-
-@cache
-def _session() -> botocore.session.Session:
-    return botocore.session.get_session()
+    return botocore.session.get_session().get_paginator_model(service)
