@@ -99,7 +99,7 @@ class ReportClock:
             self._now += _PERIOD
             self._left -= 1
             if self._left % _EVERY == 0:
-                # The sending thread may be behind a clock that runs this fast; what waits for it is not what is measured.
+                # Sending may be behind a clock that runs this fast; what waits for it is not what is measured.
                 while any(self._spool.glob("*/*.batch")):
                     time.sleep(0.005)
                 self.readings.append(self._process.memory_info().rss / MEGABYTE)
