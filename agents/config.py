@@ -8,6 +8,7 @@ import msgspec
 
 from agents.errors import ConfigError
 from fleet.compile_cache.graph import LOCAL_FOLDER
+from fleet.instances import core_groupings
 
 Percent = Annotated[float, msgspec.Meta(gt=0, le=100)]
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -88,7 +89,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     node: str = ""
     instance_type: str = ""
     dtype: str = "bf16"
-    lnc: Literal[1, 2] | None = None
+    lnc: int | None = None
     target_utilization_percent: Percent = 40.0
     reports_flops: bool = True
     price: PriceConfig | None = None
@@ -127,8 +128,11 @@ def read(path: Path) -> AgentConfig:
         ConfigError: the file is missing, is not JSON, or a field is unknown, absent or out of range.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=AgentConfig)
+        config = msgspec.json.decode(path.read_bytes(), type=AgentConfig)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
     except msgspec.DecodeError as error:
         raise ConfigError(f"{path}: {error}") from error
+    if config.lnc not in (None, *core_groupings()):
+        raise ConfigError(f"{path}: Invalid enum value {config.lnc} - at `$.lnc`")
+    return config
