@@ -15,7 +15,7 @@ _ABSENT: Final = frozenset({"ResourceNotFoundException"})
 def secrets(visit: Visit) -> Iterator[Diagnostic]:
     """Whether they are there; their values are never read."""
     for key, name in visit.environment.paging.secrets.items():
-        found = visit.account.find("secretsmanager", "describe_secret", _ABSENT, SecretId=name)
+        found = visit.account.find(_ABSENT, visit.account.secretsmanager.describe_secret, SecretId=name)
         seen = SecretSeen("DeletedDate" in found, bool(found.get("VersionIdsToStages"))) if found else None
         yield from diagnose_secret(f"paging.{key}", name, seen)
 
@@ -24,7 +24,7 @@ def cost_tags(visit: Visit) -> Iterator[Diagnostic]:
     """Whether AWS counts costs by the tags of this project; only where the file has budgets."""
     if visit.environment.budgets is None:
         return
-    found = visit.account.ask("ce", "list_cost_allocation_tags", TagKeys=list(NEEDED), Type="UserDefined")
+    found = visit.account.ce.list_cost_allocation_tags(TagKeys=list(NEEDED), Type="UserDefined")
     yield from diagnose_cost_tags({each["TagKey"]: each["Status"] for each in found["CostAllocationTags"]})
 
 
@@ -33,7 +33,7 @@ def certificate(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:
     arn = entry.fleet.endpoint.certificate_arn if isinstance(entry.fleet, InferenceFleet) else None
     if arn is None:
         return
-    found = visit.account.find("acm", "describe_certificate", _ABSENT, CertificateArn=arn)
+    found = visit.account.find(_ABSENT, visit.account.acm.describe_certificate, CertificateArn=arn)
     details = found["Certificate"] if found else None
     seen = CertificateSeen(details.get("Status", ""), details.get("NotAfter")) if details else None
     yield from diagnose_certificate(arn, seen, visit.now)

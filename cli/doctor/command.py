@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.answers import print_json, say
-from cli.doctor.account import Account
+from cli.doctor.account import DoctorAccount
 from cli.doctor.checks import OF_ENVIRONMENT, OF_FLEET
 from cli.doctor.examination import examine, identity, in_order
 from cli.named import Name, file_of
@@ -33,7 +33,7 @@ def doctor(
     checked: list[str] = ["the file"]
     if not any(diagnostic.is_error for diagnostic in found):
         named = loader.load_file(file)
-        account = Account(named.region)
+        account = DoctorAccount(named.region)
         with waiting(f"asking account {named.account} in {named.region}"):
             strangers = identity(named, account)
             found = in_order([*found, *(strangers or examine(named, account, now))])

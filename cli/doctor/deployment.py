@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from cli.doctor.account import Account, UnansweredError
+from cli.doctor.account import DoctorAccount, UnansweredError
 from fleet import naming
 from planning.preflight.stacks import StackSeen
 
@@ -11,31 +11,43 @@ from planning.preflight.stacks import StackSeen
 _CONSEQUENCES: Final = ("Resource creation cancelled", "Resource update cancelled", "The following resource(s) failed")
 
 
-def stacks(account: Account, environment: str) -> dict[str, StackSeen]:
+def stacks(account: DoctorAccount, environment: str) -> dict[str, StackSeen]:
     """The stacks of ``environment`` by name, with reasons for those that failed."""
     prefix = naming.stack_name(environment, "")
-    shown = account.every("cloudformation", "describe_stacks", "Stacks")
+    shown = [
+        each
+        for page in account.cloudformation.get_paginator("describe_stacks").paginate()
+        for each in page.get("Stacks", [])
+    ]
     seen = [StackSeen(each["StackName"], each["StackStatus"]) for each in shown if each["StackName"].startswith(prefix)]
     return {each.name: _explained(account, each) for each in seen}
 
 
 def resources(
-    account: Account, environment: str, stack: str, kind: str, deployed: Mapping[str, StackSeen]
+    account: DoctorAccount, environment: str, stack: str, kind: str, deployed: Mapping[str, StackSeen]
 ) -> list[str]:
     """The ids of the resources of type ``kind`` in a stack; none when the stack is not deployed."""
     name = naming.stack_name(environment, stack)
     if name not in deployed or not deployed[name].exists:
         return []
-    listed = account.every("cloudformation", "list_stack_resources", "StackResourceSummaries", StackName=name)
+    listed = [
+        each
+        for page in account.cloudformation.get_paginator("list_stack_resources").paginate(StackName=name)
+        for each in page.get("StackResourceSummaries", [])
+    ]
     ids = [str(each.get("PhysicalResourceId", "")) for each in listed if each["ResourceType"] == kind]
     return [each for each in ids if each]
 
 
-def _explained(account: Account, stack: StackSeen) -> StackSeen:
+def _explained(account: DoctorAccount, stack: StackSeen) -> StackSeen:
     if not stack.has_failed:
         return stack
     try:
-        events = account.every("cloudformation", "describe_stack_events", "StackEvents", StackName=stack.name)
+        events = [
+            each
+            for page in account.cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack.name)
+            for each in page.get("StackEvents", [])
+        ]
     except UnansweredError:
         # That it failed is known and worth saying without the reason.
         return stack

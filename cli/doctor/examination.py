@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from cli.account import NO_CREDENTIALS, NOT_TAKEN
-from cli.doctor.account import NO_ANSWER, Account, UnansweredError
+from cli.doctor.account import NO_ANSWER, DoctorAccount, UnansweredError
 from cli.doctor.checks import OF_ENVIRONMENT, OF_FLEET
 from cli.doctor.visit import Visit
 from environments.model import Environment
@@ -19,7 +19,7 @@ _THREADS: Final = 12
 _ORDER: Final = tuple(Severity)
 
 
-def examine(environment: Environment, account: Account, now: datetime) -> list[Diagnostic]:
+def examine(environment: Environment, account: DoctorAccount, now: datetime) -> list[Diagnostic]:
     """Everything that is to be said about the account, errors first, once ``identity`` has found nothing."""
     with ThreadPoolExecutor(_THREADS) as pool:
         visit = Visit.begin(environment, account, now, pool)
@@ -31,13 +31,13 @@ def examine(environment: Environment, account: Account, now: datetime) -> list[D
         return in_order(finding for future in under_way for finding in future.result())
 
 
-def identity(environment: Environment, account: Account) -> list[Diagnostic]:
+def identity(environment: Environment, account: DoctorAccount) -> list[Diagnostic]:
     """Errors when the person's credentials are not of the environment's account; nothing when they are.
 
     Then nothing else needs to be asked: the answers would be about something else.
     """
     try:
-        seen = account.ask("sts", "get_caller_identity")
+        seen = account.sts.get_caller_identity()
     except UnansweredError as error:
         if error.code == NO_CREDENTIALS or error.code in NOT_TAKEN:
             return [no_credentials(error.message)]

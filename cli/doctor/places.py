@@ -17,7 +17,7 @@ _NOT_ENABLED: Final = frozenset({"AuthFailure", "OptInRequired"})
 def zones(visit: Visit) -> Iterator[Diagnostic]:
     """The first regional question, too: does the region answer?"""
     try:
-        seen = visit.account.ask("ec2", "describe_availability_zones")["AvailabilityZones"]
+        seen = visit.account.ec2.describe_availability_zones()["AvailabilityZones"]
     except UnansweredError as error:
         if error.code == NO_ANSWER or error.code in _NOT_ENABLED:
             yield no_answer("region", visit.environment.region, error.message)
@@ -29,11 +29,12 @@ def zones(visit: Visit) -> Iterator[Diagnostic]:
 
 def offering(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:
     """Where EC2 offers the fleet's type today."""
-    found = visit.account.every(
-        "ec2",
-        "describe_instance_type_offerings",
-        "InstanceTypeOfferings",
-        LocationType="availability-zone-id",
-        Filters=[{"Name": "instance-type", "Values": [entry.spec.instance_type]}],
-    )
+    found = [
+        each
+        for page in visit.account.ec2.get_paginator("describe_instance_type_offerings").paginate(
+            LocationType="availability-zone-id",
+            Filters=[{"Name": "instance-type", "Values": [entry.spec.instance_type]}],
+        )
+        for each in page.get("InstanceTypeOfferings", [])
+    ]
     yield from diagnose_offering(entry.plan, {each["Location"] for each in found})

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from cli.doctor.account import Account
+from cli.doctor.account import DoctorAccount
 from cli.doctor.visit import Entry, Visit
 from fleet import naming
 from fleet.diagnostics import Diagnostic
@@ -53,12 +53,16 @@ def _group(visit: Visit, entry: Entry, arn: str) -> Iterator[Diagnostic]:
     yield from diagnose_group(entry.spec, seen, members)
 
 
-def _group_seen(account: Account, arn: str) -> ReservationGroupSeen | None:
-    found = account.find("resource-groups", "get_group_configuration", _NO_GROUP, Group=arn)
+def _group_seen(account: DoctorAccount, arn: str) -> ReservationGroupSeen | None:
+    found = account.find(_NO_GROUP, account.resource_groups.get_group_configuration, Group=arn)
     if found is None:
         return None
     configuration = found.get("GroupConfiguration", {}).get("Configuration", [])
-    listed = account.every("resource-groups", "list_group_resources", "Resources", Group=arn)
+    listed = [
+        each
+        for page in account.resource_groups.get_paginator("list_group_resources").paginate(Group=arn)
+        for each in page.get("Resources", [])
+    ]
     held = [each["Identifier"] for each in listed]
     return ReservationGroupSeen(
         tuple(item["Type"] for item in configuration),

@@ -1,13 +1,16 @@
 """What CloudWatch has of a job: tokens a second, tokens so far, and how busy its tensor engines are."""
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from cli.account import Account
 from cli.jobs.found import Found
 from fleet import metrics
 from fleet.jobs.progress import Pace
 from fleet.metrics import MetricSpec
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef, MetricTypeDef
 
 _LATELY: Final = timedelta(minutes=10)
 # CloudWatch keeps one-minute figures for 15 days, five-minute ones for 63, hourly ones for 455.
@@ -41,19 +44,21 @@ def _values(
         _query("tokens", metrics.TOKENS_PER_SECOND, "Sum", environment, found, period),
         _query("busy", metrics.TENSOR_ENGINE_UTILIZATION, "Average", environment, found, period),
     ]
-    results = account.every(
-        "cloudwatch", "get_metric_data", "MetricDataResults",
-        MetricDataQueries=queries, StartTime=span[0], EndTime=span[1], ScanBy="TimestampAscending",
-    )  # fmt: skip
+    pages = account.cloudwatch.get_paginator("get_metric_data").paginate(
+        MetricDataQueries=queries, StartTime=span[0], EndTime=span[1], ScanBy="TimestampAscending"
+    )
     values: dict[str, list[float]] = {"tokens": [], "busy": []}
-    for result in results:
-        values[result["Id"]] += result.get("Values", [])
+    for page in pages:
+        for result in page.get("MetricDataResults", []):
+            values[result["Id"]] += result.get("Values", [])
     return values
 
 
-def _query(key: str, metric: MetricSpec, statistic: str, environment: str, found: Found, period: int) -> dict[str, Any]:
+def _query(
+    key: str, metric: MetricSpec, statistic: str, environment: str, found: Found, period: int
+) -> "MetricDataQueryTypeDef":
     dimensions = dict(zip(metrics.JOB_DIMENSIONS, (environment, found.fleet.name, found.job_id), strict=True))
-    named = {
+    named: MetricTypeDef = {
         "Namespace": metrics.NAMESPACE,
         "MetricName": metric.name,
         "Dimensions": [{"Name": name, "Value": value} for name, value in dimensions.items()],

@@ -55,7 +55,7 @@ def read(account: Account, environment: str, first: date, last: date) -> Books:
 
 def _bucket(account: Account, environment: str) -> str:
     name = naming.ledger_bucket_parameter(environment)
-    answer = account.find("ssm", "get_parameter", ("ParameterNotFound",), Name=name)
+    answer = account.find(("ParameterNotFound",), account.ssm.get_parameter, Name=name)
     if answer is None:
         stack = naming.stack_name(environment, "ledger")
         raise NoLedgerError(f"there is no parameter {name}: deploy {stack} with `cdk deploy -c env={environment} '**'`")
@@ -69,7 +69,7 @@ def _days(first: date, last: date) -> Iterator[date]:
 
 
 def _rows(account: Account, bucket: str, key: str) -> Sequence[dict[str, Any]] | None:
-    answer = account.find("s3", "get_object", _ABSENT, Bucket=bucket, Key=key)
+    answer = account.find(_ABSENT, account.s3.get_object, Bucket=bucket, Key=key)
     if answer is None:
         return None
     with tempfile.TemporaryDirectory() as folder:

@@ -47,7 +47,7 @@ def send(
         "StateChangeTime": changed_at,
     }
     topic = f"arn:aws:sns:{environment.region}:{environment.account}:{naming.topic_name(environment.name, severity)}"
-    sent = account.find("sns", "publish", _NO_TOPIC, TopicArn=topic, Subject="TEST", Message=json.dumps(message))
+    sent = account.find(_NO_TOPIC, account.sns.publish, TopicArn=topic, Subject="TEST", Message=json.dumps(message))
     if sent is None:
         raise _not_deployed(environment, f"topic {topic}", "observability")
     return SentPage(table, report_key(arn, changed_at))
@@ -59,7 +59,7 @@ def results_of(account: Account, page: SentPage) -> dict[str, str] | None:
     Raises:
         AwsError: DynamoDB does not answer.
     """
-    answer = account.ask("dynamodb", "get_item", TableName=page.table, Key={"id": {"S": page.key}}, ConsistentRead=True)
+    answer = account.dynamodb.get_item(TableName=page.table, Key={"id": {"S": page.key}}, ConsistentRead=True)
     if "Item" not in answer:
         return None
     return {name: str(told["S"]) for name, told in answer["Item"]["results"]["M"].items()}
@@ -67,7 +67,7 @@ def results_of(account: Account, page: SentPage) -> dict[str, str] | None:
 
 def _table(account: Account, environment: Environment) -> str:
     name = naming.pager_place_parameter(environment.name)
-    answer = account.find("ssm", "get_parameter", _NO_PARAMETER, Name=name)
+    answer = account.find(_NO_PARAMETER, account.ssm.get_parameter, Name=name)
     if answer is None:
         raise _not_deployed(environment, f"parameter {name}", "operations")
     try:

@@ -41,7 +41,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Any:
     pager = Pager()
     account = PagedAccount(pager)
 
-    def call(_: Account, service: str, method: str, request: dict[str, Any], *, once: bool) -> dict[str, Any]:
+    def call(_: Account, service: str, method: str, /, *, once: bool, **request: Any) -> dict[str, Any]:
         del once
         return account.answer(service, method, request)
 
