@@ -29,7 +29,7 @@ def ask(environment: Environment, action: str, fleet: str, **more: str) -> dict[
     payload = {"action": action, "fleet": fleet, **more}
     name = naming.rollout_function(environment.name)
     try:
-        client: Any = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
+        client = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
         with waiting(f"waiting for {name}"):
             answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
         content: dict[str, Any] = json.loads(answer["Payload"].read())
@@ -46,7 +46,7 @@ def ask(environment: Environment, action: str, fleet: str, **more: str) -> dict[
 def caller(environment: Environment) -> str:
     """Who asks, for the history; empty where STS does not say."""
     try:
-        sts: Any = boto3.client("sts", region_name=environment.region, config=_COMMAND)
+        sts = boto3.client("sts", region_name=environment.region, config=_COMMAND)
         return str(sts.get_caller_identity()["Arn"])[:200]
     except (BotoCoreError, ClientError):
         return ""
