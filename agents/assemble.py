@@ -20,7 +20,6 @@ from agents.collectors.instance.metadata import InstanceMetadata, instance_id
 from agents.collectors.jobs.collector import JobCollector
 from agents.collectors.kernel_log.collector import KernelLogCollector
 from agents.collectors.markers import MarkerCollector
-from agents.collectors.neuron_monitor.ecc import EccWatch
 from agents.collectors.pool import CollectorPool
 from agents.collectors.reading.boot_memory import BootMemory
 from agents.collectors.self_usage import MonitorUsage
@@ -35,9 +34,11 @@ from agents.disk.sequence_file import SequenceFile
 from agents.disk.spool import Spool
 from agents.disk.spooled import Dropped
 from agents.disk.state_file import StateFile
+from agents.minute.aggregate import batch_of
 from agents.minute.pipeline import Pipeline
-from agents.minute.recovery import batch_of, close_unfinished
+from agents.minute.recovery import close_unfinished
 from agents.monitor import settings
+from agents.monitor.ecc import EccWatch
 from agents.monitor.events import MonitorEvent
 from agents.monitor.process import MonitorProcess
 from agents.monitor.supervisor import Startable, Supervisor
@@ -61,10 +62,10 @@ def monitor(config: AgentConfig, events: "queue.Queue[MonitorEvent]", *, lockste
 
 
 def collectors(config: AgentConfig) -> tuple[Collector, ...]:
-    """Everything that is looked at besides neuron-monitor."""
+    """Everything that is looked at besides neuron-monitor, without what is switched off."""
     run_directory, proc = Path(config.run_directory), Path(config.proc)
     spool_directory, boot = Path(config.spool_directory), boot_id(proc)
-    return (
+    every: tuple[Collector, ...] = (
         MarkerCollector(run_directory),
         GateCollector(run_directory, boot, BootMemory(spool_directory / "gate.json", boot)),
         ServingCollector(run_directory / "serving", boot, BootMemory(spool_directory / "serving.json", boot)),
@@ -84,11 +85,13 @@ def collectors(config: AgentConfig) -> tuple[Collector, ...]:
         *workload(config),
         *notices(config),
     )
+    return tuple(collector for collector in every if collector.name not in config.collectors_off)
 
 
 def workload(config: AgentConfig) -> tuple[Collector, ...]:
     """What workloads report, unless it is switched off."""
-    if config.statsd_port == 0:
+    # Made, it would have its sockets open already.
+    if config.statsd_port == 0 or WorkloadCollector.name in config.collectors_off:
         return ()
     return (WorkloadCollector(config.statsd_port, Path(config.run_directory), Path(config.proc)),)
 

@@ -29,7 +29,11 @@ OF_CONTAINERS = (
     f"{WORKLOAD}/serving/shadow/test_application.py",
     f"{WORKLOAD}/serving/shadow/test_replay.py",
     "tests/unit/fleet/checkpoints",
+    "tests/unit/fleet/compile_cache",
+    "tests/unit/fleet/prices",
     "tests/unit/fleet/shadow",
+    "tests/unit/fleet/test_every_module.py",
+    "tests/unit/fleet/test_node_state.py",
 )
 OF_ALL = (
     *OF_CONTAINERS,

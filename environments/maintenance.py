@@ -17,7 +17,8 @@ _NAMES: Final = {
     "months": ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"],
     "days of the week": ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"],
 }
-_ITEM: Final = re.compile(r"(\*|[A-Z0-9]+)(?:-([A-Z0-9]+))?(?:/(\d+))?")
+# "The characters *, -, and , are supported in all fields": no steps.
+_ITEM: Final = re.compile(r"([A-Z0-9]+)(?:-([A-Z0-9]+))?")
 
 
 def _five_fields(text: str) -> str:
@@ -25,21 +26,21 @@ def _five_fields(text: str) -> str:
     if len(fields) != 5:
         raise ValueError("five fields: minutes, hours, day of the month, month, day of the week, as in 0 2 * * SUN")
     for field, (what, low, high) in zip(fields, (*_RANGES, ("days of the week", 0, 7)), strict=True):
-        for item in field.split(","):
+        for item in [] if field == "*" else field.split(","):
             if not _is_item(item, low, high, _NAMES.get(what, [])):
-                raise ValueError(f"{item} is none of the {what}, {low} to {high}")
+                raise ValueError(
+                    f"{item} is none of the {what}, {low} to {high}, nor a range of them such as {low}-{high}"
+                )
     return text
 
 
 def _is_item(item: str, low: int, high: int, names: list[str]) -> bool:
     match = _ITEM.fullmatch(item.upper())
-    if match is None or (match[1] == "*" and match[2]) or match[3] == "0":
+    if match is None:
         return False
-    return all(
-        end in names or (end.isdigit() and low <= int(end) <= high)
-        for end in match.groups()[:2]
-        if end not in {None, "*"}
-    )
+    given = [end for end in match.groups() if end]
+    ends = [names.index(end) + low if end in names else int(end) for end in given if end in names or end.isdecimal()]
+    return len(ends) == len(given) and ends == sorted(ends) and all(low <= end <= high for end in ends)
 
 
 def _zone(name: str) -> str:

@@ -11,8 +11,9 @@ import typer
 from rich.console import Console, Group
 from rich.table import Table
 
+from agents.errors import StatusError
 from agents.minute.batch import iso
-from agents.status.status import STALE_AFTER, Status, StatusError, StatusFile
+from agents.status.status import STALE_AFTER, Status, StatusFile
 
 HEALTHY: Final = 0
 NOT_RUNNING: Final = 1
@@ -68,6 +69,8 @@ def _tables(answer: Answer, status: Status, now: float) -> Iterator[Table]:
     collectors = Table("collector", "last answer", "failures", box=None, header_style="bold")
     for collector in status.collectors:
         collectors.add_row(collector.name, _since(collector.answered_at, now), str(collector.failures))
+    for name in status.collectors_off:
+        collectors.add_row(name, "switched off", "-")
     yield collectors
 
 

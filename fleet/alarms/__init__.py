@@ -7,33 +7,31 @@ One set per fleet, whatever its number of nodes, and one for the platform's own 
 from fleet.alarms import health, utilization
 from fleet.alarms.capacity import capacity_alarms
 from fleet.alarms.changes import change_in_progress
-from fleet.alarms.compilation import compilation_alarms
-from fleet.alarms.endpoint import endpoint_alarms
-from fleet.alarms.hosted import hosted_alarms
-from fleet.alarms.operations import platform_alarms
-from fleet.alarms.precompile import precompile_alarms
+from fleet.alarms.compilation import compilation_alarms, precompile_alarms
+from fleet.alarms.endpoint import endpoint_alarms, hosted_alarms
+from fleet.alarms.metric_refs import AlarmSpecError, MathRef, MetricRef
+from fleet.alarms.operations import metrics_budget, platform_alarms
 from fleet.alarms.settings import AlarmSettings, Thresholds
 from fleet.alarms.specs import (
     AlarmSpec,
-    AlarmSpecError,
     AllOf,
+    Area,
     Comparison,
     CompositeSpec,
     InAlarm,
-    MathRef,
-    MetricRef,
     Not,
     Severity,
     TreatMissingData,
     alarms_in,
+    drawn_on,
 )
-from fleet.alarms.spending import metrics_budget
 
 __all__ = [
     "AlarmSettings",
     "AlarmSpec",
     "AlarmSpecError",
     "AllOf",
+    "Area",
     "Comparison",
     "CompositeSpec",
     "InAlarm",
@@ -46,6 +44,7 @@ __all__ = [
     "TreatMissingData",
     "alarms_in",
     "change_in_progress",
+    "drawn_on",
     "endpoint_alarms",
     "fleet_alarms",
     "hosted_alarms",

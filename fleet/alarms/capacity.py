@@ -11,8 +11,9 @@ from typing import Final
 
 from fleet import metrics
 from fleet.alarm_page import LONG_EVIDENCE_MINUTES, EvidenceKind
+from fleet.alarms.metric_refs import MathRef
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, TreatMissingData
+from fleet.alarms.specs import AlarmSpec, Area, Comparison, TreatMissingData
 from fleet.fleet_spec import MarketKind
 
 UNUSED_MINUTES: Final = 30
@@ -35,12 +36,8 @@ def capacity_alarms(settings: AlarmSettings) -> tuple[AlarmSpec, ...]:
 
 
 def _missing(settings: AlarmSettings) -> AlarmSpec:
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="CapacityMissing",
-        title="Capacity missing",
-        severity=Severity.TICKET,
+    return settings.about(Area.CAPACITY).ticket(
+        "CapacityMissing",
         summary="The fleet cannot get the nodes that it should have.",
         action="Do what the newest capacity event says; the nodes come by themselves once there is capacity.",
         evidence=EvidenceKind.MISSING_CAPACITY,
@@ -55,12 +52,8 @@ def _missing(settings: AlarmSettings) -> AlarmSpec:
 
 
 def _price_stale(settings: AlarmSettings) -> AlarmSpec:
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="PriceStale",
-        title="Price stale",
-        severity=Severity.TICKET,
+    return settings.about(Area.CAPACITY).ticket(
+        "PriceStale",
         summary="The price that the fleet's dollars are counted at is too old, or not known.",
         action="Refresh it with fleet prices refresh; look a negotiated rate up in its contract and date it anew.",
         evidence=EvidenceKind.PRICE,
@@ -75,12 +68,8 @@ def _price_stale(settings: AlarmSettings) -> AlarmSpec:
 
 
 def _unused(settings: AlarmSettings) -> AlarmSpec:
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="ReservationUnused",
-        title="Reservation unused",
-        severity=Severity.TICKET,
+    return settings.about(Area.CAPACITY).ticket(
+        "ReservationUnused",
         summary=f"Reserved instances have been paid for and not used for {UNUSED_MINUTES} minutes.",
         action="Find out why no node runs on them; if nobody needs them, make the reservation smaller or cancel it.",
         evidence=EvidenceKind.UNUSED_CAPACITY,
@@ -117,12 +106,9 @@ def _block_ending_soon(settings: AlarmSettings) -> AlarmSpec:
 
 
 def _ending(settings: AlarmSettings, key: str, title: str, minutes: int, summary: str, action: str) -> AlarmSpec:
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key=key,
+    return settings.about(Area.CAPACITY).ticket(
+        key,
         title=title,
-        severity=Severity.TICKET,
         summary=summary,
         action=action,
         evidence=EvidenceKind.CAPACITY,
@@ -141,18 +127,16 @@ def _ending(settings: AlarmSettings, key: str, title: str, minutes: int, summary
         # A clock does not flap.
         datapoints=(1, 1),
         silence=TreatMissingData.KEEP,
+        # A graph whose axis goes up to a day would hide what the last hours do.
+        drawn_on=metrics.CAPACITY_BLOCK_MINUTES_LEFT.name if minutes == SOON_MINUTES else None,
     )
 
 
 def _spot_interruption(settings: AlarmSettings) -> AlarmSpec:
     trains = "See that its jobs went on from their checkpoint; if it happens often, name alternative_types."
     serves = "See that the nodes that are left carry the traffic; if it happens often, buy another way."
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="SpotInterruption",
-        title="Spot interruption",
-        severity=Severity.TICKET,
+    return settings.about(Area.CAPACITY).ticket(
+        "SpotInterruption",
         summary="EC2 takes Spot nodes of the fleet back.",
         action=trains if settings.purpose == "training" else serves,
         evidence=EvidenceKind.SPOT_INTERRUPTION,

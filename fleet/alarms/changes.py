@@ -5,9 +5,10 @@ capacity watch counts CloudFormation's operations at each look, and a rollout sa
 on. Where both are silent nothing is suppressed.
 """
 
-from fleet import naming, operations_metrics
-from fleet.alarm_page import EvidenceKind
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, MetricRef, Severity, TreatMissingData
+from fleet import operations_metrics
+from fleet.alarms.metric_refs import MathRef, MetricRef
+from fleet.alarms.settings import platform
+from fleet.alarms.specs import AlarmSpec, Comparison, TreatMissingData
 from fleet.operations_metrics import OperationsMetric
 
 
@@ -18,15 +19,10 @@ def change_in_progress(environment: str) -> AlarmSpec:
         dimensions = ((operations_metrics.ENVIRONMENT, environment),)
         return MetricRef(operations_metrics.NAMESPACE, metric.name, "Maximum", dimensions)
 
-    return AlarmSpec(
-        environment=environment,
-        subject=naming.PLATFORM,
-        key="ChangeInProgress",
-        title="Change in progress",
-        severity=Severity.TICKET,
+    return platform(environment).ticket(
+        "ChangeInProgress",
         summary="A deployment or a rollout is under way.",
         action="Nothing: alarms on utilization wait for its end.",
-        evidence=EvidenceKind.NONE,
         metric=MathRef(
             "FILL(deploying, 0) + FILL(rolling, 0)",
             (

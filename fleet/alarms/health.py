@@ -4,8 +4,9 @@ from typing import Final
 
 from fleet import metrics
 from fleet.alarm_page import LONG_EVIDENCE_MINUTES, EvidenceKind
+from fleet.alarms.metric_refs import MathRef
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import AlarmSpec, Comparison, MathRef, Severity, TreatMissingData
+from fleet.alarms.specs import AlarmSpec, Area, Comparison, TreatMissingData
 
 BLIND_SHARE: Final = 0.05
 SILENT_MINUTES: Final = 15
@@ -27,12 +28,8 @@ def node_alarms(settings: AlarmSettings) -> tuple[AlarmSpec, ...]:
 
 def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
     """An error for which AWS documents an action: reboot or replace."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="HardwareFault",
-        title="Hardware fault",
-        severity=Severity.PAGE,
+    return settings.about(Area.HEALTH).page(
+        "HardwareFault",
         summary="A Neuron device reports a hardware error that does not heal by itself.",
         action="Drain the faulty node, then replace or reboot it, whichever its line says; its job needs a restart.",
         evidence=EvidenceKind.FAULTY_NODES,
@@ -53,12 +50,8 @@ def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
 
 def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
     """Too many nodes whose agent lives and measures nothing."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="FleetBlind",
-        title="Fleet blind",
-        severity=Severity.PAGE,
+    return settings.about(Area.HEALTH).page(
+        "FleetBlind",
         summary=f"More than {BLIND_SHARE:.0%} of the fleet's {settings.nodes} nodes cannot be measured.",
         action="Over Session Manager run: systemctl restart neuron-fleet-agent (it starts neuron-monitor anew).",
         # The average of a 0/1 metric is the share of nodes, and stays so when a batch is sent twice.
@@ -74,12 +67,8 @@ def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
 
 def fleet_silent(settings: AlarmSettings) -> AlarmSpec:
     """EC2 shows nodes, and not one agent says anything."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="FleetSilent",
-        title="Fleet silent",
-        severity=Severity.PAGE,
+    return settings.about(Area.HEALTH).page(
+        "FleetSilent",
         summary="The fleet has nodes, and no agent has said anything for a quarter of an hour.",
         action="Look at one node over Session Manager: does the agent run, and does it reach CloudWatch?",
         evidence=EvidenceKind.SILENT_NODES,
@@ -104,12 +93,8 @@ def fleet_silent(settings: AlarmSettings) -> AlarmSpec:
 
 def agent_silent(settings: AlarmSettings) -> AlarmSpec:
     """One agent among many that says nothing: none of its own metrics can show it."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="AgentSilent",
-        title="Agent silent",
-        severity=Severity.TICKET,
+    return settings.about(Area.HEALTH).ticket(
+        "AgentSilent",
         summary="A node has run for twenty minutes, and its agent says nothing.",
         action="See in the runbook's query which; restart its agent over Session Manager, else replace the node.",
         evidence=EvidenceKind.SILENT_NODES,
@@ -134,12 +119,8 @@ def agent_silent(settings: AlarmSettings) -> AlarmSpec:
 
 def node_blind(settings: AlarmSettings) -> AlarmSpec:
     """One node without a measurement."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="NodeBlind",
-        title="Node blind",
-        severity=Severity.TICKET,
+    return settings.about(Area.HEALTH).ticket(
+        "NodeBlind",
         summary="A node's neuron-monitor is silent, so nobody knows what its cores do.",
         action="Restart the agent on the node; if the monitor dies again, read its stderr in the journal.",
         evidence=EvidenceKind.SILENT_NODES,
@@ -153,12 +134,9 @@ def node_blind(settings: AlarmSettings) -> AlarmSpec:
 
 def hbm_pressure(settings: AlarmSettings) -> AlarmSpec:
     """Device memory nearly full; the true limit is lower than it looks, for not all use is counted."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="HbmPressure",
+    return settings.about(Area.HEALTH).ticket(
+        "HbmPressure",
         title="HBM pressure",
-        severity=Severity.TICKET,
         summary=f"A device uses more than {settings.thresholds.hbm_percent:g} % of its memory.",
         action="Lower the batch or sequence length, or shard further, before the next allocation fails.",
         metric=settings.metric(metrics.HBM_USED_PERCENT, "Maximum"),
@@ -166,18 +144,16 @@ def hbm_pressure(settings: AlarmSettings) -> AlarmSpec:
         threshold=settings.thresholds.hbm_percent,
         datapoints=(10, 15),
         silence=TreatMissingData.NOT_BREACHING,
+        drawn_on=metrics.HBM_USED_PERCENT.name,
     )
 
 
 def efa_degraded(settings: AlarmSettings) -> AlarmSpec:
     """Nodes that talk past EFA, or have to say much of it again: every collective waits for them."""
     limit = f"{RETRANSMITS_IGNORED} + {RETRANSMITS_PER_MB} * FILL(sent, 0) / 1000000"
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="EfaDegraded",
+    return settings.about(Area.HEALTH).ticket(
+        "EfaDegraded",
         title="EFA degraded",
-        severity=Severity.TICKET,
         summary="A job's nodes talk over TCP in place of EFA, or EFA sends many packets again.",
         action="Check FI_PROVIDER=efa and the security group's rule to itself; for one bad node, replace the node.",
         metric=MathRef(
@@ -199,12 +175,8 @@ def efa_degraded(settings: AlarmSettings) -> AlarmSpec:
 
 def spool_growing(settings: AlarmSettings) -> AlarmSpec:
     """Measurements that wait on a disk instead of reaching CloudWatch."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="SpoolGrowing",
-        title="Spool growing",
-        severity=Severity.TICKET,
+    return settings.about(Area.HEALTH).ticket(
+        "SpoolGrowing",
         summary="A node cannot send its measurements and keeps them on its disk.",
         action="Check the node's route to CloudWatch and its role; nothing is lost for three days.",
         metric=settings.metric(metrics.SPOOL_BYTES, "Maximum"),

@@ -1,4 +1,4 @@
-"""Does the platform's own machinery work: pager, Capacity Block engine, capacity watch, prices, ledger, budgets.
+"""Does the platform's own machinery work: pager, Capacity Block engine, capacity watch, prices, ledger, budgets, bill.
 
 One set per environment. None of these looks at a node, so none is paid for by the size of a fleet.
 """
@@ -7,13 +7,28 @@ from collections.abc import Sequence
 from typing import Final
 
 from fleet import naming, operations_metrics
-from fleet.alarm_page import EvidenceKind
-from fleet.alarms.functions import BUDGETS, PAGER, PRICES, ROLLOUT, measured, waiting
-from fleet.alarms.scheduled_functions import ENGINE, LEDGER, POOLS, WATCH, scheduled_function_alarms
-from fleet.alarms.specs import AlarmSpec, Comparison, MetricRef, Severity, TreatMissingData
+from fleet.alarms.functions import (
+    BUDGETS,
+    ENGINE,
+    LEDGER,
+    PAGER,
+    POOLS,
+    PRICES,
+    ROLLOUT,
+    WATCH,
+    measured,
+    scheduled_function_alarms,
+    waiting,
+)
+from fleet.alarms.metric_refs import MetricRef
+from fleet.alarms.settings import platform
+from fleet.alarms.specs import AlarmSpec, Comparison, Severity, TreatMissingData
 
 # By then a destination has refused a first delivery and three more tries, which is no hiccup.
 DELAYED_SECONDS: Final = 600
+_HOURS: Final = 3
+# A small fleet may run this many short jobs in an hour; as many all month long cost some $40.
+JOBS_AT_LEAST: Final = 10
 
 
 def platform_alarms(
@@ -52,16 +67,11 @@ def _rollouts(environment: str) -> tuple[AlarmSpec, ...]:
             action="See what serves with `fleet rollout status`, then resume or abort it; both start a new execution.",
             first_command=f"fleet rollout status {environment} FLEET",
         ),
-        AlarmSpec(
-            environment=environment,
-            subject=naming.PLATFORM,
-            key="RolloutNotDone",
-            title="Rollout not done",
-            severity=Severity.TICKET,
+        platform(environment).ticket(
+            "RolloutNotDone",
             summary="A rollout has ended, and the new version does not serve as it should: rolled back, or held.",
             action="Read why with `fleet rollout status`; nothing is in a hurry unless it is held: "
             "then it has no side to go back to, and its nodes do not follow the load, until you resume or abort it.",
-            evidence=EvidenceKind.NONE,
             metric=measured(environment, operations_metrics.ROLLOUTS_NOT_DONE, "Maximum"),
             comparison=Comparison.AT_LEAST,
             threshold=1,
@@ -73,15 +83,10 @@ def _rollouts(environment: str) -> tuple[AlarmSpec, ...]:
 
 def _prices(environment: str) -> Sequence[AlarmSpec]:
     """That it is not woken at all shows in time, as PriceStale of a fleet."""
-    problems = AlarmSpec(
-        environment=environment,
-        subject=naming.PLATFORM,
-        key="PriceRefreshProblems",
-        title="Price refresh problems",
-        severity=Severity.TICKET,
+    problems = platform(environment).ticket(
+        "PriceRefreshProblems",
         summary="Prices could not be refreshed, or changed so much that they were kept apart.",
         action="Read in the function's log which; look a wild price up and accept it with fleet prices accept.",
-        evidence=EvidenceKind.NONE,
         metric=measured(environment, operations_metrics.PRICE_PROBLEMS, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
@@ -114,15 +119,10 @@ def _budgets(environment: str, forecast_percent: float | None) -> Sequence[Alarm
     )
     if forecast_percent is None:
         return (unhandled,)
-    forecast = AlarmSpec(
-        environment=environment,
-        subject=naming.PLATFORM,
-        key="BudgetForecast",
-        title="Budget forecast",
-        severity=Severity.TICKET,
+    forecast = platform(environment).ticket(
+        "BudgetForecast",
         summary=f"At the present rate the month comes to more than {forecast_percent:g} % of a budget.",
         action="See whose with fleet budget status; end what nobody needs, or raise the budget in the file.",
-        evidence=EvidenceKind.NONE,
         metric=measured(environment, operations_metrics.BUDGET_FORECAST_PERCENT, "Maximum"),
         comparison=Comparison.ABOVE,
         threshold=forecast_percent,
@@ -143,16 +143,11 @@ def _firing(environment: str) -> str:
 
 def _delayed(environment: str) -> AlarmSpec:
     queue = (("QueueName", naming.waiting_queue(environment, PAGER)),)
-    return AlarmSpec(
-        environment=environment,
-        subject=naming.PLATFORM,
-        key="PagerDelayed",
-        title="Pager delayed",
-        severity=Severity.PAGE,
+    return platform(environment).page(
+        "PagerDelayed",
         summary="A page or a ticket has waited ten minutes for a destination that does not take it.",
         action="See which alarms fire, for one may be waiting; then read in the pager's log who refuses, and mend it.",
         first_command=_firing(environment),
-        evidence=EvidenceKind.NONE,
         metric=MetricRef("AWS/SQS", "ApproximateAgeOfOldestMessage", "Maximum", queue),
         comparison=Comparison.AT_LEAST,
         threshold=DELAYED_SECONDS,
@@ -174,4 +169,26 @@ def _undelivered(environment: str) -> AlarmSpec:
         action="See which alarms fire, for one may lie there; then read the queue, and repair what refused it.",
         first_command=_firing(environment),
         past_the_pager=True,
+    )
+
+
+def metrics_budget(environment: str, *, jobs_planned: int) -> AlarmSpec:
+    """More jobs an hour than the plan prices at the most; ``jobs_planned`` are those of all fleets at once."""
+    limit = max(JOBS_AT_LEAST, jobs_planned)
+    return platform(environment).ticket(
+        "MetricsBudget",
+        summary=f"More than {limit} jobs an hour have metrics of their own, which is more than was planned for.",
+        action="Find who starts so many job ids; let an array of short jobs share one, or plan for them.",
+        metric=MetricRef(
+            operations_metrics.NAMESPACE,
+            operations_metrics.JOBS_WITH_METRICS.name,
+            "Maximum",
+            ((operations_metrics.ENVIRONMENT, environment),),
+        ),
+        comparison=Comparison.ABOVE,
+        threshold=limit,
+        # The ledger counts once an hour: three hours in a row, and not one busy morning.
+        datapoints=(_HOURS, _HOURS * 60),
+        # Minutes between two counts say nothing, and that the ledger is silent is LedgerSilent's.
+        silence=TreatMissingData.NOT_BREACHING,
     )

@@ -4,19 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fleet import auto_scaling
+from fleet.alarms.metric_refs import MathRef, MetricRef
 from fleet.alarms.settings import AlarmSettings
-from fleet.alarms.specs import (
-    AlarmSpec,
-    AllOf,
-    Comparison,
-    CompositeSpec,
-    InAlarm,
-    MathRef,
-    MetricRef,
-    Not,
-    Severity,
-    TreatMissingData,
-)
+from fleet.alarms.specs import AlarmSpec, AllOf, Area, Comparison, CompositeSpec, InAlarm, Not, TreatMissingData
 from fleet.load_balancer import EndpointNames
 from fleet.serving.scaling import Scaling
 from fleet.serving.scaling_policies import fullness, most_of, only_where_known, tracked
@@ -33,12 +23,8 @@ def endpoint_saturated(settings: AlarmSettings, names: EndpointNames, scaling: S
         # Nobody who waited is no wait.
         shares, queries = (*shares, f"FILL(waited, 0) / {queue.target:g}"), (*queries, ("waited", queue.metric))
     expression = f"IF(desired >= {scaling.most}, {most_of(shares)}, 0)"
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="EndpointSaturated",
-        title="Endpoint saturated",
-        severity=Severity.TICKET,
+    return settings.about(Area.ENDPOINT).ticket(
+        "EndpointSaturated",
         summary=f"The endpoint's load is above its target, and all {scaling.most} nodes it may have are asked for.",
         action="Raise the fleet's nodes if they can be had, or take load off; look at the endpoint's dashboard first.",
         metric=MathRef(only_where_known(expression, (name for name, _ in series)), queries),
@@ -57,12 +43,8 @@ def awake_only(
     An endpoint that has been asked for within its warm-up is asleep still: it refuses requests, and should. After that
     it is one that does not wake up, and pages as any other.
     """
-    asleep = AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="AsleepLately",
-        title="Asleep lately",
-        severity=Severity.TICKET,
+    asleep = settings.about(Area.ENDPOINT).ticket(
+        "AsleepLately",
         summary=f"Within {scaling.warm_up_minutes} minutes the endpoint was to have no node.",
         action="Nothing: alarms on its targets wait for it to wake up.",
         metric=_desired(names),
@@ -74,19 +56,7 @@ def awake_only(
     )
     parts = [replace(spec, key=f"{spec.key}{_SEEN}", notifies=False) for spec in specs]
     composites = [
-        CompositeSpec(
-            environment=spec.environment,
-            subject=spec.subject,
-            key=spec.key,
-            title=spec.title,
-            severity=spec.severity,
-            summary=spec.summary,
-            action=spec.action,
-            evidence=spec.evidence,
-            evidence_minutes=spec.evidence_minutes,
-            first_command=spec.first_command,
-            rule=AllOf((InAlarm(part), Not(InAlarm(asleep)))),
-        )
+        CompositeSpec.in_place_of(spec, AllOf((InAlarm(part), Not(InAlarm(asleep)))))
         for spec, part in zip(specs, parts, strict=True)
     ]
     return (asleep, *parts, *composites)

@@ -1,13 +1,73 @@
-"""What the alarms of a fleet need to know about it."""
+"""What alarms are of: the platform, or a fleet and what its alarms need to know about it."""
 
+import re
+import typing
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypedDict
 
-from fleet import metrics
-from fleet.alarms.specs import MetricRef
+from fleet import metrics, naming
+from fleet.alarm_page import EvidenceKind
+from fleet.alarms.metric_refs import MathRef, MetricRef
+from fleet.alarms.specs import AlarmSpec, Area, Comparison, Severity, TreatMissingData
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec
 from fleet.serving.scaling import Scaling
+
+
+class _NoAlarmWithout(TypedDict):
+    summary: str
+    action: str
+    metric: MetricRef | MathRef
+    comparison: Comparison
+    threshold: float
+    datapoints: tuple[int, int]
+    silence: TreatMissingData
+
+
+class AlarmFields(_NoAlarmWithout, total=False):
+    """What an alarm says of itself; ``AlarmSpec`` has what each is, and the defaults.
+
+    Only type checkers read it: ``typing.Unpack`` came with Python 3.11, and stands in quotes.
+    """
+
+    title: str
+    evidence: EvidenceKind
+    evidence_minutes: int
+    first_command: str | None
+    notifies: bool
+    past_the_pager: bool
+    drawn_on: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a group of alarms has in common. ``evidence`` is what a page of theirs brings unless they say otherwise."""
+
+    environment: str
+    name: str
+    area: Area
+    evidence: EvidenceKind = EvidenceKind.NODES
+
+    def page(self, key: str, **said: "typing.Unpack[AlarmFields]") -> AlarmSpec:
+        """An alarm that wakes somebody."""
+        return self.alarm(Severity.PAGE, key, **said)
+
+    def ticket(self, key: str, **said: "typing.Unpack[AlarmFields]") -> AlarmSpec:
+        """An alarm that waits for the morning."""
+        return self.alarm(Severity.TICKET, key, **said)
+
+    def alarm(self, severity: Severity, key: str, **said: "typing.Unpack[AlarmFields]") -> AlarmSpec:
+        """An alarm of this severity. Its title is its key's words: one in the field's own spelling has to be said."""
+        said.setdefault("title", " ".join(re.findall(r"[A-Z][a-z0-9]*", key)).capitalize())
+        said.setdefault("evidence", self.evidence)
+        return AlarmSpec(
+            environment=self.environment, subject=self.name, area=self.area, key=key, severity=severity, **said
+        )
+
+
+def platform(environment: str) -> Subject:
+    """The machinery of an environment, which no node's events say anything of."""
+    return Subject(environment, naming.PLATFORM, Area.PLATFORM, EvidenceKind.NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +105,10 @@ class AlarmSettings:
     def is_reserved(self) -> bool:
         """Whether capacity is set aside for the fleet, and paid for whether it is used or not."""
         return self.market in {MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK}
+
+    def about(self, area: Area, evidence: EvidenceKind = EvidenceKind.NODES) -> Subject:
+        """The fleet, to make its alarms of one area with."""
+        return Subject(self.environment, self.fleet, area, evidence)
 
     def metric(self, spec: MetricSpec, statistic: str) -> MetricRef:
         """The fleet-wide series of a metric of ours."""

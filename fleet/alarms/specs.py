@@ -1,15 +1,16 @@
-"""What an alarm is, as data: a metric or an expression, a threshold, what silence means, and what a person should do.
+"""What an alarm is, as data: what it reads, a threshold, what missing data means, and what a person should do.
 
 The alarms themselves are in ``fleet.alarms``. Nothing here knows how CloudWatch is called: dashboards render a spec to
 CDK, and the backtest evaluates the same spec against recorded minutes.
 """
 
-import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Final
 
-from fleet import metrics, naming, operations_metrics
+from fleet import naming
 from fleet.alarm_page import EVIDENCE_MINUTES, AlarmPage, EvidenceKind
+from fleet.alarms.metric_refs import AlarmSpecError, MathRef, MetricRef
 from fleet.string_enum import StringEnum
 
 DESCRIPTION_LIMIT: Final = 1024
@@ -18,11 +19,6 @@ SUPPRESSOR_WAIT_SECONDS: Final = 60
 SUPPRESSOR_EXTENSION_SECONDS: Final = 300
 # What watches is silent until it is deployed too, and ran once; the warm-up ends early when its data comes.
 WARM_UP_MINUTES: Final = 30
-_STATISTIC: Final = re.compile(r"Average|Minimum|Maximum|p\d{1,2}(\.\d+)?")
-
-
-class AlarmSpecError(ValueError):
-    """An alarm that would never fire, or fire at the wrong time; the message names the alarm or the metric."""
 
 
 class Severity(StringEnum):
@@ -30,6 +26,17 @@ class Severity(StringEnum):
 
     PAGE = "page"
     TICKET = "ticket"
+
+
+class Area(StringEnum):
+    """What it is about: alarms of one area stand together, on dashboards as in the files here."""
+
+    HEALTH = "health"
+    UTILIZATION = "utilization"
+    COMPILATION = "compilation"
+    CAPACITY = "capacity"
+    ENDPOINT = "endpoint"
+    PLATFORM = "platform"
 
 
 class TreatMissingData(StringEnum):
@@ -49,63 +56,12 @@ class Comparison(StringEnum):
     AT_LEAST = "GreaterThanOrEqualToThreshold"
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRef:
-    """One series and one statistic of it, by the minute. There is no unit: a wrong one would blind the alarm.
-
-    Raises:
-        AlarmSpecError: the dimensions are not a set that the catalogue publishes, or the statistic cannot be trusted.
-    """
-
-    namespace: str
-    name: str
-    statistic: str
-    dimensions: tuple[tuple[str, str], ...]
-
-    def __post_init__(self) -> None:
-        if self.namespace == operations_metrics.NAMESPACE:
-            self._check_operations()
-        if self.namespace == metrics.NAMESPACE:
-            self._check_fleet()
-
-    def _check_operations(self) -> None:
-        names = tuple(name for name, _ in self.dimensions)
-        if self.name not in operations_metrics.CATALOGUE or names != (operations_metrics.ENVIRONMENT,):
-            raise AlarmSpecError(f"no function publishes {self.name} with dimensions {names}")
-
-    def _check_fleet(self) -> None:
-        spec = metrics.CATALOGUE.get(self.name)
-        if spec is None:
-            raise AlarmSpecError(f"{self.name} is not in the metric catalogue")
-        names = tuple(name for name, _ in self.dimensions)
-        if names not in spec.dimension_sets:
-            raise AlarmSpecError(f"{self.name} is not published with dimensions {names}, but {spec.dimension_sets}")
-        if not _STATISTIC.fullmatch(self.statistic):
-            raise AlarmSpecError(
-                f"{self.name}: {self.statistic} doubles when a batch is sent twice; use Maximum or pNN"
-            )
-        if spec.kind is metrics.Kind.STATISTICS and self.statistic.startswith("p"):
-            raise AlarmSpecError(f"{self.name} is published as a statistic set, which keeps no {self.statistic}")
-
-
-@dataclass(frozen=True, slots=True)
-class MathRef:
-    """A metric math expression over named series; it must come down to one series."""
-
-    expression: str
-    queries: tuple[tuple[str, MetricRef], ...]
-
-    def __post_init__(self) -> None:
-        for identifier, _ in self.queries:
-            if not re.search(rf"\b{identifier}\b", self.expression):
-                raise AlarmSpecError(f"{identifier} is not used in {self.expression!r}")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Alarm:
     environment: str
     subject: str
     """A fleet, or ``naming.PLATFORM``."""
+    area: Area
     key: str
     title: str
     """What is wrong, in two or three words and the field's spelling: ``EFA degraded``."""
@@ -171,16 +127,25 @@ class AlarmSpec(_Alarm):
     threshold: float
     datapoints: tuple[int, int]
     silence: TreatMissingData
+    drawn_on: str | None = None
+    """The metric, of those that it reads, whose graph draws the threshold; None: no graph does."""
 
     def __post_init__(self) -> None:
         breaching, evaluated = self.datapoints
         if not 1 <= breaching <= evaluated:
             raise AlarmSpecError(f"{self.name}: {breaching} of {evaluated} datapoints can never breach")
+        if self.drawn_on not in (None, *self.metric.names):
+            raise AlarmSpecError(f"{self.name}: it does not read {self.drawn_on}, on whose graph it would be drawn")
 
     @property
     def warm_up_minutes(self) -> int | None:
         """How long it is not evaluated after it was made: an alarm that fires on silence would fire at once."""
         return WARM_UP_MINUTES if self.silence is TreatMissingData.BREACHING else None
+
+
+def drawn_on(metric: str, specs: Iterable["AlarmSpec | CompositeSpec"]) -> list[AlarmSpec]:
+    """Those of the alarms whose threshold the graph of ``metric`` draws."""
+    return [spec for spec in specs if isinstance(spec, AlarmSpec) and spec.drawn_on == metric]
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +200,8 @@ class CompositeSpec(_Alarm):
     rule: Rule
     suppressed_by: AlarmSpec | None = None
     """While that one is in ALARM, and for a while after it, nobody is told."""
+
+    @classmethod
+    def in_place_of(cls, alarm: AlarmSpec, rule: Rule) -> "CompositeSpec":
+        """One that says what ``alarm`` says, when ``rule`` is true."""
+        return cls(**{field.name: getattr(alarm, field.name) for field in fields(_Alarm)}, rule=rule)

@@ -3,14 +3,15 @@
 from fleet import metrics, naming
 from fleet.alarm_page import EvidenceKind
 from fleet.alarms.changes import change_in_progress
+from fleet.alarms.metric_refs import MathRef
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import (
     AlarmSpec,
     AllOf,
+    Area,
     Comparison,
     CompositeSpec,
     InAlarm,
-    MathRef,
     Not,
     Severity,
     TreatMissingData,
@@ -31,12 +32,9 @@ def _window(settings: AlarmSettings, training: tuple[int, int], inference: tuple
 
 def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
     """A job that holds cores and does next to nothing with them."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="IdleAllocated",
-        title="Idle allocated",
-        severity=_severity(settings),
+    return settings.about(Area.UTILIZATION).alarm(
+        _severity(settings),
+        "IdleAllocated",
         summary="A job holds NeuronCores and hardly uses them.",
         action="Ask the job's owner whether it still runs; if nobody answers, stop it so that the cores are free.",
         evidence=EvidenceKind.IDLE_JOBS,
@@ -45,6 +43,7 @@ def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
         threshold=IDLE_PERCENT,
         datapoints=_window(settings, (4, 5), (25, 30)),
         silence=TreatMissingData.NOT_BREACHING,
+        drawn_on=metrics.LOWEST_JOB_CORE_UTILIZATION.name,
     )
 
 
@@ -56,12 +55,8 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         if settings.reports_flops
         else (metrics.LOWEST_JOB_CORE_UTILIZATION, thresholds.low_core_utilization_percent)
     )
-    below = AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="UtilizationBelowThreshold",
-        title="Utilization below threshold",
-        severity=Severity.PAGE,
+    below = settings.about(Area.UTILIZATION).page(
+        "UtilizationBelowThreshold",
         summary=f"A job on some node stays below {threshold:g} % utilization.",
         action="Read LowUtilization, which also looks at the dollars.",
         # A mean over the fleet hides one bad job among good ones, and so does a percentile of its cores when the job
@@ -71,14 +66,11 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         threshold=threshold,
         datapoints=_window(settings, (12, 15), (36, 45)),
         silence=TreatMissingData.NOT_BREACHING,
+        drawn_on=measured.name,
         notifies=False,
     )
-    waste = AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="WasteAboveThreshold",
-        title="Waste above threshold",
-        severity=Severity.PAGE,
+    waste = settings.about(Area.UTILIZATION).page(
+        "WasteAboveThreshold",
         summary=f"A node wastes more than {thresholds.wasted_usd_per_node_hour:g} dollars an hour.",
         action="Read LowUtilization, which also looks at the utilization.",
         metric=settings.metric(metrics.WASTED_USD_PER_HOUR, "Maximum"),
@@ -98,6 +90,7 @@ def low_utilization(
     return CompositeSpec(
         environment=settings.environment,
         subject=settings.fleet,
+        area=Area.UTILIZATION,
         key="LowUtilization",
         title="Low utilization",
         severity=_severity(settings),
@@ -112,12 +105,9 @@ def low_utilization(
 
 def non_finite_loss(settings: AlarmSettings) -> AlarmSpec:
     """A job whose loss is no number any more: whatever it computes from now on is lost."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="NonFiniteLoss",
+    return settings.about(Area.UTILIZATION).page(
+        "NonFiniteLoss",
         title="Non-finite loss",
-        severity=Severity.PAGE,
         summary="A job's loss is NaN or infinite: it pays for steps that train nothing.",
         action="Tell the job's owner; stop it, and start it from the last checkpoint with a finite loss.",
         # Its owner is who can say whether it still runs, and what it said last.
@@ -136,12 +126,8 @@ def non_finite_loss(settings: AlarmSettings) -> AlarmSpec:
 
 def job_hang(settings: AlarmSettings) -> AlarmSpec:
     """No progress, though a job runs: busy cores are no proof, collectives spin while they wait."""
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="JobHang",
-        title="Job hang",
-        severity=Severity.PAGE,
+    return settings.about(Area.UTILIZATION).page(
+        "JobHang",
         summary=f"A job should be running, and on some node it has completed no execution for {HANG_MINUTES} minutes.",
         action="Take stack traces of the workers, find the rank that the others wait for, and restart the job.",
         # Each node counts the minutes of each of its jobs: what another job completes does not hide this one's hang.
@@ -163,12 +149,8 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
     if settings.reports_flops:
         excused += f" OR FILL(useful, 100) < {thresholds.low_utilization_percent:g}"
         worst.append(("useful", settings.metric(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, "Minimum")))
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key="Straggler",
-        title="Straggler",
-        severity=Severity.TICKET,
+    return settings.about(Area.UTILIZATION).ticket(
+        "Straggler",
         summary=f"A job's slowest core is more than {STRAGGLER_POINTS:g} points of utilization behind its median core.",
         action="Find the node in the worst-nodes table and compare its clocks, EFA counters and ECC with its peers.",
         metric=MathRef(
@@ -179,4 +161,5 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
         threshold=STRAGGLER_POINTS,
         datapoints=(10, 10),
         silence=TreatMissingData.NOT_BREACHING,
+        drawn_on=metrics.JOB_CORES_APART.name,
     )

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from fleet import auto_scaling, load_balancer, metrics
-from fleet.alarms.specs import Comparison, MathRef, MetricRef
+from fleet.alarms.metric_refs import MathRef, MetricRef
+from fleet.alarms.specs import Comparison
 from fleet.load_balancer import EndpointNames
 from fleet.metrics import MetricSpec
 from fleet.serving.scaling import QUIET_MINUTES, ROOM, Scaling

@@ -8,7 +8,7 @@ from typing import Final
 
 from fleet.alarm_page import EvidenceKind
 from fleet.prices.wording import amount, rate
-from lambdas.pager.model import CapacityEvent, SeenReservation
+from lambdas.pager.log_events import CapacityEvent, SeenReservation
 
 WORDS_SHOWN: Final = 600
 RESERVATIONS_SHOWN: Final = 5

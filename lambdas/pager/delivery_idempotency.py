@@ -1,7 +1,7 @@
 """At most one message for each transition and destination, by Powertools' idempotency records."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.utilities.idempotency import (
     DynamoDBPersistenceLayer,
@@ -15,8 +15,10 @@ from aws_lambda_powertools.utilities.idempotency.exceptions import (
 )
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas.pager.clients import TableClient
 from lambdas.pager.errors import DeliveryError, IncidentStoreError
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 EXPIRES_SECONDS: Final = 24 * 24 * 3600
 KEY_PREFIX: Final = "page"
@@ -25,7 +27,7 @@ KEY_PREFIX: Final = "page"
 class Once:
     """Runs an effect unless it is recorded as done. A failed effect is not recorded, so a repetition tries again."""
 
-    def __init__(self, dynamodb: TableClient, table: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table: str) -> None:
         self._store = DynamoDBPersistenceLayer(table_name=table, boto3_client=dynamodb)
         self._config = IdempotencyConfig(expires_after_seconds=EXPIRES_SECONDS)
         # `run` configures the store again, to the same end; it may be asked before anything was run.

@@ -3,22 +3,26 @@
 All of it together has ``BUDGET`` seconds: whatever is slow, be it a name server, is left behind and the bare page goes.
 """
 
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Protocol, TypeVar
+from queue import Empty, SimpleQueue
+from typing import Final, TypeVar
 
 from fleet import naming
 from fleet.alarm_page import AlarmPage, EvidenceKind
 from fleet.paging import SMALL_FLEET
-from lambdas.pager import capacity, evidence, idle_allocated, node_states, non_finite_loss
+from lambdas.pager import capacity, evidence
 from lambdas.pager.capacity import Capacity
-from lambdas.pager.changes import Changes, Spell
 from lambdas.pager.errors import EnrichmentError
 from lambdas.pager.evidence import Evidence
-from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, State
-
-Event = TypeVar("Event")
+from lambdas.pager.job_events import of_idle_jobs, of_lost_jobs, reports_query
+from lambdas.pager.log_events import CapacityEvent, EventQuery, NodeEvent, states_query
+from lambdas.pager.messages import AlarmChange, State
+from lambdas.pager.metric_queries import ChangeMetrics, EnvironmentChange, WasteMetric
 
 Found = TypeVar("Found")
 
@@ -46,63 +50,33 @@ class Enrichment:
     evidence: Evidence | None = None
     capacity: Capacity | None = None
     problem: str | None = None
-    changes: tuple[Spell, ...] | None = None
-
-
-class Events(Protocol[Event]):
-    """The events of one log group."""
-
-    def read(self, query: str, start: datetime, end: datetime) -> list[Event]:
-        """The events of the time range, or EnrichmentError."""
-
-
-class Waste(Protocol):
-    """What a fleet's mean node wastes."""
-
-    def per_node(self, fleet: str, start: datetime, end: datetime) -> dict[datetime, float]:
-        """USD an hour by minute; empty when nobody says."""
-
-
-class Within(Protocol):
-    """A limit of time."""
-
-    def __call__(self, seconds: float, work: Callable[[], Enrichment], /) -> Enrichment:
-        """What ``work`` finds; EnrichmentError when it takes longer."""
-
-
-class Meanwhile(Protocol):
-    """Work beside other work."""
-
-    def __call__(self, seconds: float, work: Callable[[], Found], /) -> Callable[[], Found | None]:
-        """A function that gives what ``work`` finds within ``seconds`` from now, else None."""
+    changes: tuple[EnvironmentChange, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Logs:
+class Sources:
     """Where to look: what agents write, what the capacity watch writes, and what says that something is changed.
 
     ``states`` are the first and last events of the states of the nodes of a large fleet, ``waste`` its dollars between.
     """
 
-    nodes: Events[NodeEvent]
-    states: Events[NodeEvent]
-    capacity: Events[CapacityEvent]
-    waste: Waste
-    changes: Changes
-    within: Within
-    meanwhile: Meanwhile
+    nodes: EventQuery[NodeEvent]
+    states: EventQuery[NodeEvent]
+    capacity: EventQuery[CapacityEvent]
+    waste: WasteMetric
+    changes: ChangeMetrics
     large_fleets: frozenset[str] = frozenset()
 
 
-def enrich(alarm: AlarmPage, change: AlarmChange, logs: Logs) -> Enrichment:
+def enrich(alarm: AlarmPage, change: AlarmChange, sources: Sources) -> Enrichment:
     """Look the alarm up; for one that is over only the query is named."""
     if change.state is not State.ALARM:
-        return _looked_up(alarm, change, logs)
-    changed = logs.meanwhile(CHANGES_BUDGET, lambda: logs.changes.before(change.changed_at))
-    return replace(_looked_up(alarm, change, logs), changes=changed())
+        return _looked_up(alarm, change, sources)
+    changed = meanwhile(CHANGES_BUDGET, lambda: sources.changes.before(change.changed_at))
+    return replace(_looked_up(alarm, change, sources), changes=changed())
 
 
-def _looked_up(alarm: AlarmPage, change: AlarmChange, logs: Logs) -> Enrichment:
+def _looked_up(alarm: AlarmPage, change: AlarmChange, sources: Sources) -> Enrichment:
     split = naming.split_alarm_name(change.name)
     if split is None or '"' in split[1] or "\\" in split[1]:
         problem = f"alarm {change.name} names no fleet" if change.state is State.ALARM else None
@@ -112,14 +86,12 @@ def _looked_up(alarm: AlarmPage, change: AlarmChange, logs: Logs) -> Enrichment:
         return Enrichment()
     if alarm.evidence.is_about_capacity:
         start = Enrichment(_query(fleet, ' and kind = "capacity"', CAPACITY_EVENTS), about_capacity=True)
-        return _looked(
-            start, change, logs.within, lambda: replace(start, capacity=_capacity(start, alarm, change, logs))
-        )
-    start = Enrichment(node_states.query(fleet) if fleet in logs.large_fleets else _query(fleet, "", NODE_EVENTS))
-    return _looked(start, change, logs.within, lambda: replace(start, evidence=_evidence(start, alarm, change, logs)))
+        return _looked(start, change, lambda: replace(start, capacity=_capacity(start, alarm, change, sources)))
+    start = Enrichment(states_query(fleet) if fleet in sources.large_fleets else _query(fleet, "", NODE_EVENTS))
+    return _looked(start, change, lambda: replace(start, evidence=_evidence(start, alarm, change, sources)))
 
 
-def _looked(start: Enrichment, change: AlarmChange, within: Within, look: Callable[[], Enrichment]) -> Enrichment:
+def _looked(start: Enrichment, change: AlarmChange, look: Callable[[], Enrichment]) -> Enrichment:
     if change.state is not State.ALARM:
         return start
     try:
@@ -138,16 +110,16 @@ def _window(alarm: AlarmPage, change: AlarmChange) -> tuple[datetime, datetime]:
     return change.changed_at - timedelta(minutes=alarm.evidence_minutes), change.changed_at
 
 
-def _evidence(of: Enrichment, alarm: AlarmPage, change: AlarmChange, logs: Logs) -> Evidence:
+def _evidence(of: Enrichment, alarm: AlarmPage, change: AlarmChange, sources: Sources) -> Evidence:
     window, kind = _window(alarm, change), alarm.evidence
     fleet = change.name.split("/")[1]
-    is_large = fleet in logs.large_fleets
-    events = (logs.states if is_large else logs.nodes).read(of.query or "", *window)
+    is_large = fleet in sources.large_fleets
+    events = (sources.states if is_large else sources.nodes).read(of.query or "", *window)
     if kind is EvidenceKind.LOST_JOBS:
-        events = non_finite_loss.of_lost_jobs(events, _reports(fleet, logs, *window) if is_large else ())
+        events = of_lost_jobs(events, _reports(fleet, sources, *window) if is_large else ())
     if kind is EvidenceKind.IDLE_JOBS:
-        events = idle_allocated.of_idle_jobs(events)
-    mean_waste = logs.waste.per_node(fleet, *window) if is_large and kind not in _OF_JOBS else {}
+        events = of_idle_jobs(events)
+    mean_waste = sources.waste.per_node(fleet, *window) if is_large and kind not in _OF_JOBS else {}
     found = evidence.collect(events, kind, change.changed_at, mean_waste)
     if is_large and kind is EvidenceKind.IDLE_JOBS:
         # The rows of a large fleet hold what is wasted now, and not since when.
@@ -157,19 +129,63 @@ def _evidence(of: Enrichment, alarm: AlarmPage, change: AlarmChange, logs: Logs)
     return found
 
 
-def _reports(fleet: str, logs: Logs, start: datetime, end: datetime) -> list[NodeEvent]:
+def _reports(fleet: str, sources: Sources, start: datetime, end: datetime) -> list[NodeEvent]:
     try:
-        return logs.nodes.read(non_finite_loss.reports_query(fleet), start, end)
+        return sources.nodes.read(reports_query(fleet), start, end)
     except EnrichmentError:
         # The nodes are known all the same.
         return []
 
 
-def _capacity(of: Enrichment, alarm: AlarmPage, change: AlarmChange, logs: Logs) -> Capacity:
-    events = logs.capacity.read(of.query or "", *_window(alarm, change))
+def _capacity(of: Enrichment, alarm: AlarmPage, change: AlarmChange, sources: Sources) -> Capacity:
+    events = sources.capacity.read(of.query or "", *_window(alarm, change))
     found = capacity.collect(events, alarm.evidence)
     if found is None:
         raise EnrichmentError(
             f"the capacity watch wrote nothing of the fleet in the last {alarm.evidence_minutes} minutes"
         )
     return found
+
+
+def within(seconds: float, work: Callable[[], Found]) -> Found:
+    """What ``work`` returns or raises. Work that takes longer is left behind and its result forgotten.
+
+    Raises:
+        EnrichmentError: it took longer than ``seconds``.
+    """
+    try:
+        return _begun(work).get(timeout=seconds).result()
+    except Empty:
+        raise EnrichmentError(f"AWS did not answer within {seconds:g} s") from None
+
+
+def meanwhile(seconds: float, work: Callable[[], Found]) -> Callable[[], Found | None]:
+    """Begin ``work`` now; the function that is returned gives what it found.
+
+    It waits until ``seconds`` after the beginning at most, and gives None when the work takes longer or fails.
+    """
+    ended, until = _begun(work), time.monotonic() + seconds
+
+    def found() -> Found | None:
+        try:
+            return ended.get(timeout=max(0.0, until - time.monotonic())).result()
+        except (Empty, EnrichmentError):
+            return None
+
+    return found
+
+
+def _begun(work: Callable[[], Found]) -> SimpleQueue[Future[Found]]:
+    ended: SimpleQueue[Future[Found]] = SimpleQueue()
+
+    def run() -> None:
+        future: Future[Found] = Future()
+        try:
+            future.set_result(work())
+        except Exception as error:
+            future.set_exception(error)
+        ended.put(future)
+
+    # Not a pool's thread: Python waits for those at its end, however late they are.
+    threading.Thread(target=run, daemon=True).start()
+    return ended

@@ -7,6 +7,8 @@ PagerError
  └─ DeliveryError         a destination did not take the page
 """
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 
 class PagerError(Exception):
     """The pager could not do a part of its work."""
@@ -26,3 +28,10 @@ class IncidentStoreError(PagerError):
 
 class DeliveryError(PagerError):
     """A destination did not take the page; raised to the end so that the invocation is repeated."""
+
+
+def reason(error: BotoCoreError | ClientError) -> str:
+    """The error's code or class, never its text: a text may repeat what was sent."""
+    if isinstance(error, ClientError):
+        return str(error.response.get("Error", {}).get("Code", "unknown"))
+    return type(error).__name__

@@ -8,7 +8,7 @@ from typing import Final
 
 from fleet.alarm_page import EvidenceKind
 from fleet.node_state import NodeState
-from lambdas.pager.model import NodeEvent, Price, SeenError
+from lambdas.pager.log_events import NodeEvent, Price, SeenError
 
 MINUTE: Final = timedelta(minutes=1)
 # Three missing reports make a node blind, and a query may not find the newest event for another minute.
@@ -26,7 +26,7 @@ CAUSES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spell:
+class StateInterval:
     """A state that a node kept, from ``start`` on."""
 
     state: str
@@ -39,7 +39,7 @@ class Node:
 
     last: NodeEvent
     state: str
-    spells: tuple[Spell, ...]
+    intervals: tuple[StateInterval, ...]
     errors: tuple[SeenError, ...]
     usd_per_hour: float | None
 
@@ -108,7 +108,7 @@ def collect(
     causes = CAUSES.get(kind, frozenset())
     # Only the nodes in that state are the matter; should none be in it any more, all of them are shown.
     nodes = [(node, history) for node, history in nodes if node.state in causes] or nodes
-    entered = min((node.spells[-1].start for node, _ in nodes if node.state in causes), default=None)
+    entered = min((node.intervals[-1].start for node, _ in nodes if node.state in causes), default=None)
     began, since = _breach([history for _, history in nodes], at, entered)
     if mean_waste and entered is None:
         began, since = _breach_of({minute: usd * len(nodes) for minute, usd in mean_waste.items()}) or (began, since)
@@ -142,14 +142,14 @@ def _gone(last: NodeEvent, minute: datetime) -> bool:
 
 def _node(history: Sequence[NodeEvent], at: datetime) -> Node:
     last = history[-1]
-    spells: list[Spell] = []
+    intervals: list[StateInterval] = []
     for event in history:
-        if not spells or spells[-1].state != event.state:
-            spells.append(Spell(event.state, event.minute))
+        if not intervals or intervals[-1].state != event.state:
+            intervals.append(StateInterval(event.state, event.minute))
     if _gone(last, at):
-        spells.append(Spell(NO_EVENT, last.minute + MINUTE))
+        intervals.append(StateInterval(NO_EVENT, last.minute + MINUTE))
     errors = tuple(dict.fromkeys(error for event in history for error in event.hardware_errors))
-    return Node(last, spells[-1].state, tuple(spells), errors, _loss_at(history, at, at))
+    return Node(last, intervals[-1].state, tuple(intervals), errors, _loss_at(history, at, at))
 
 
 def _loss_at(history: Sequence[NodeEvent], minute: datetime, at: datetime) -> float | None:

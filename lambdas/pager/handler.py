@@ -4,8 +4,8 @@ What a destination did not take raises for SNS, and stays in the queue; so both 
 Importing this module reads no environment variable and calls nothing.
 """
 
-import time
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -13,31 +13,12 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import TypeAdapter, ValidationError
 
 from fleet.operations_metrics import ENRICHMENT_FAILED, PAGES_FAILED, PAGES_SENT
-from lambdas.pager import arrivals, node_states, service, settings, testing
-from lambdas.pager.adapters import (
-    EventQuery,
-    Mail,
-    Secrets,
-    WaitingQueue,
-    WasteMetric,
-    events_of,
-    logs_client,
-    mail_client,
-    metrics_client,
-    queue_client,
-    secrets_client,
-    table_client,
-)
-from lambdas.pager.changes import ChangeMetrics
-from lambdas.pager.deadline import meanwhile, within
-from lambdas.pager.delivery_idempotency import Once
-from lambdas.pager.destinations.delivery import HttpPoster
-from lambdas.pager.destinations.sending import Senders
-from lambdas.pager.enrichment import Logs
-from lambdas.pager.errors import DeliveryError
-from lambdas.pager.incident_table import IncidentTable
-from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Notice, Severity, SnsEvent, SnsMessage
-from lambdas.pager.service import Outcome, World
+from fleet.paging import report_key
+from lambdas.pager import adapters, messages, service, settings
+from lambdas.pager.errors import DeliveryError, IncidentStoreError
+from lambdas.pager.messages import AlarmChange, Notice, Severity, SnsEvent, SnsMessage, WaitingQueue
+from lambdas.pager.page import is_test, milliseconds
+from lambdas.pager.service import Dependencies, Outcome
 from lambdas.pager.settings import FUNCTION
 from lambdas.shared.observability import emit, logger
 
@@ -53,8 +34,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     log = logger(FUNCTION)
     log.clear_state()
     log.append_keys(request_id=context.aws_request_id)
-    _once().register(context)
-    if arrivals.is_from_the_queue(event):
+    _dependencies().once.register(context)
+    if messages.is_from_the_queue(event):
         return _again(event)
     undelivered = _deliver(record.sns for record in SnsEvent.model_validate(event).records)
     if undelivered:
@@ -64,7 +45,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 def _again(event: dict[str, Any]) -> dict[str, Any]:
     failures = []
-    for arrival in arrivals.waiting(event):
+    for arrival in messages.waiting(event):
         if arrival.messages and not _deliver(arrival.messages):
             continue
         failures.append({"itemIdentifier": arrival.message_id})
@@ -72,9 +53,9 @@ def _again(event: dict[str, Any]) -> dict[str, Any]:
     return {"batchItemFailures": failures}
 
 
-def _deliver(messages: Iterable[SnsMessage]) -> list[str]:
+def _deliver(arrived: Iterable[SnsMessage]) -> list[str]:
     undelivered: list[str] = []
-    for sns in messages:
+    for sns in arrived:
         try:
             message = sns.budget_notice or _MESSAGE.validate_json(sns.message)
         except ValidationError:
@@ -88,15 +69,16 @@ def _deliver(messages: Iterable[SnsMessage]) -> list[str]:
 
 
 def _page(change: AlarmChange, severity: Severity) -> list[str]:
-    outcome = service.handle(change, severity, _settings(), _world())
+    outcome = service.handle(change, severity, _settings(), _dependencies())
     _report(outcome, change)
-    testing.report(change, outcome, _world().incidents)
+    if is_test(change) and not outcome.waits:
+        _report_test(outcome, change)
     waits = [f"{change.name}: {outcome.waits}"] if outcome.waits else []
     return [*waits, *(f"{change.name} to {destination}: {reason}" for destination, reason in outcome.failed.items())]
 
 
 def _tell(notice: Notice) -> list[str]:
-    outcome = service.tell(notice, _settings(), _world())
+    outcome = service.tell(notice, _settings(), _dependencies())
     logger(FUNCTION).info("notice handled", key=notice.key, sent=outcome.sent, already_sent=outcome.repeated)
     _count(outcome, notice.key)
     return [f"{notice.key} to {destination}: {reason}" for destination, reason in outcome.failed.items()]
@@ -119,6 +101,14 @@ def _report(outcome: Outcome, change: AlarmChange) -> None:
     _count(outcome, change.name)
 
 
+def _report_test(outcome: Outcome, change: AlarmChange) -> None:
+    """Write down what became of a test page, for `fleet page test`, which notices that nothing was written."""
+    took = dict.fromkeys((*outcome.repeated, *outcome.sent), "")
+    key = report_key(change.arn, milliseconds(change.changed_at))
+    with suppress(IncidentStoreError):
+        _dependencies().incidents.report(key, took | dict(outcome.failed))
+
+
 def _count(outcome: Outcome, alarm: str) -> None:
     environment, log = _settings().environment, logger(FUNCTION)
     for destination in outcome.sent:
@@ -134,37 +124,10 @@ def _settings() -> settings.Settings:
 
 
 @cache
-def _once() -> Once:
-    return Once(table_client(), _settings().idempotency_table)
+def _dependencies() -> Dependencies:
+    return adapters.dependencies(_settings())
 
 
 @cache
 def _queue() -> WaitingQueue:
-    return WaitingQueue(queue_client(), _settings().waiting_queue)
-
-
-@cache
-def _world() -> World:
-    logs, nodes = logs_client(), _settings().node_log_group
-    return World(
-        logs=Logs(
-            nodes=EventQuery(logs, nodes, events_of(NodeEvent), time),
-            # A metric is asked for afterwards.
-            states=EventQuery(logs, nodes, node_states.events_of, time, budget=3.5),
-            capacity=EventQuery(logs, _settings().capacity_log_group, events_of(CapacityEvent), time),
-            waste=WasteMetric(metrics_client(), _settings().environment),
-            changes=ChangeMetrics(metrics_client(), _settings().environment),
-            within=within,
-            meanwhile=meanwhile,
-            large_fleets=_settings().large_fleets,
-        ),
-        incidents=IncidentTable(table_client(), _settings().idempotency_table, time.time),
-        senders=Senders(
-            secret=Secrets(secrets_client()).read,
-            post=HttpPoster(time.sleep).post,
-            mail=Mail(mail_client()).send,
-            now=time.time,
-        ),
-        once=_once(),
-        now=time.time,
-    )
+    return adapters.waiting_queue(_settings())

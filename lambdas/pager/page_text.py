@@ -1,96 +1,25 @@
-"""The page itself: what both destinations say, before either gives it its own shape. Pure."""
+"""The text of a page: what all destinations say, before either gives it its own shape. Pure."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from fleet import naming
-from fleet.alarm_page import AlarmPage
 from fleet.hardware_errors import Action
 from fleet.node_state import NodeState
 from fleet.prices.wording import UNKNOWN, amount, rate
-from lambdas.pager import capacity as capacity_wording
-from lambdas.pager import changes
-from lambdas.pager.capacity import Capacity
-from lambdas.pager.changes import Spell
-from lambdas.pager.evidence import Evidence, Node
-from lambdas.pager.first_command import first_command as command_of
-from lambdas.pager.incident import Incident
-from lambdas.pager.links import Links
-from lambdas.pager.model import AlarmChange, Severity, State
+from lambdas.pager import capacity, metric_queries
+from lambdas.pager.evidence import Node
+from lambdas.pager.page import Page
 
 NODES_SHOWN: Final = 5
 _CENT: Final = 0.01
-SPELLS_SHOWN: Final = 4
+INTERVALS_SHOWN: Final = 4
 ERRORS_SHOWN: Final = 4
 REASON_SHOWN: Final = 200
 STRONGER_LATER: Final = tuple(action.value for action in Action)
+_INSTANCE: Final = re.compile(r"i-[0-9a-f]+")
 _ARN: Final = re.compile(r"arn:[^:\s]+:cloudwatch:[^:\s]*:[^:\s]*:alarm:")
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One transition, ready to be told.
-
-    At most one of ``evidence`` (of nodes) and ``capacity`` is there; ``enrichment_problem`` says why one is missing.
-    ``known_since`` is the ALARM under which destinations know the incident; None when nothing could be remembered.
-    """
-
-    environment: str
-    alarm: AlarmPage
-    change: AlarmChange
-    severity: Severity
-    incident: Incident
-    links: Links
-    known_since: datetime | None = None
-    evidence: Evidence | None = None
-    capacity: Capacity | None = None
-    changes: tuple[Spell, ...] | None = None
-    enrichment_problem: str | None = None
-
-    @property
-    def is_resolved(self) -> bool:
-        """Whether this is the good news."""
-        return self.change.state is State.OK
-
-    @property
-    def since(self) -> datetime:
-        """When it began: by the events, else when the incident was opened, else the transition."""
-        told = self.evidence or self.capacity
-        if told and told.began and not self.is_resolved:
-            return told.began
-        return self.incident.opened_at or self.change.changed_at
-
-    @property
-    def is_test(self) -> bool:
-        """Whether somebody only wants to see that pages arrive."""
-        return is_test(self.change)
-
-    @property
-    def owners(self) -> tuple[str, ...]:
-        """Whose work is the cause, as far as the events say."""
-        if self.capacity and self.capacity.newest.owner:
-            return (self.capacity.newest.owner,)
-        return self.evidence.owners if self.evidence else ()
-
-    @property
-    def dedup_key(self) -> str:
-        """The incident's name at a destination: what opens it, closes it, and is folded into it has the same."""
-        arn = self.change.arn
-        return arn if self.known_since is None else f"{arn}#{milliseconds(self.known_since)}"
-
-    @property
-    def what(self) -> str:
-        """What is wrong, in a few words: ``Low utilization``."""
-        return self.alarm.title
-
-    @property
-    def subject(self) -> str:
-        """``prod/trn1-pretrain``, or the environment and the alarm's own name."""
-        split = naming.split_alarm_name(self.change.name)
-        return f"{split[0]}/{split[1]}" if split else self.environment
 
 
 def title(page: Page) -> str:
@@ -118,14 +47,18 @@ def action(page: Page) -> str:
 
 
 def first_command(page: Page) -> str | None:
-    """What to type first."""
-    return command_of(page.alarm, page.change, page.evidence)
+    """What to type first: the alarm's own, else a session on the worst node; None where only the runbook can say it."""
+    region = page.change.region
+    if page.alarm.first_command is not None:
+        return page.alarm.first_command.replace("{region}", region)
+    worst = page.evidence.nodes[0].last.node if page.evidence and page.evidence.nodes else ""
+    return f"aws ssm start-session --region {region} --target {worst}" if _INSTANCE.fullmatch(worst) else None
 
 
 def money(page: Page) -> str | None:
     """Dollars an hour and since the breach, with the price behind them; None when no event says it."""
     if page.capacity:
-        return capacity_wording.money(page.capacity)
+        return capacity.money(page.capacity)
     evidence = page.evidence
     if evidence is None or evidence.usd_per_hour is None or evidence.usd_per_hour < _CENT:
         # That an endpoint which refuses its users wastes nothing is no news to whoever is woken for it.
@@ -145,10 +78,10 @@ def numbers(page: Page) -> str | None:
 def facts(page: Page) -> list[tuple[str, str]]:
     """What is known, each with its name: why, whose, how many dollars, which numbers."""
     named = [
-        *capacity_wording.facts(page.capacity).items(),
+        *capacity.facts(page.capacity).items(),
         ("Job", jobs(page)),
         ("Money", money(page)),
-        ("Changes", changes.wording(page.changes, page.change.changed_at)),
+        ("Changes", metric_queries.wording(page.changes, page.change.changed_at)),
         ("Numbers", numbers(page)),
     ]
     return [(name, text) for name, text in named if text]
@@ -215,24 +148,13 @@ def _rank(action: str) -> int:
 
 def _timeline(node: Node) -> str:
     """States and since when; the first one of the window began before it, so it has no time."""
-    times = {spell: f"{spell.state} {spell.start.astimezone(UTC):%H:%M}" for spell in node.spells[1:]}
-    return " → ".join(times.get(spell, spell.state) for spell in node.spells[-SPELLS_SHOWN:])
+    times = {each: f"{each.state} {each.start.astimezone(UTC):%H:%M}" for each in node.intervals[1:]}
+    return " → ".join(times.get(each, each.state) for each in node.intervals[-INTERVALS_SHOWN:])
 
 
 def clock(moment: datetime) -> str:
     """``2026-11-21 03:41 UTC``."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def milliseconds(moment: datetime) -> str:
-    """``2026-11-21T03:41:12.900Z``: texts sort as times do."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def is_test(change: AlarmChange) -> bool:
-    """Whether the alarm is the one of `fleet page test`."""
-    split = naming.split_alarm_name(change.name)
-    return split is not None and split[1:] == (naming.PLATFORM, naming.PAGE_TEST)
 
 
 def duration(span: timedelta) -> str:

@@ -9,48 +9,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from fleet.paging import STAYS_OPEN
+from lambdas.pager.delivery_idempotency import Once
 from lambdas.pager.destinations.sending import Senders, send, send_notice
-from lambdas.pager.enrichment import Enrichment, Logs, enrich
+from lambdas.pager.enrichment import Enrichment, Sources, enrich
 from lambdas.pager.errors import DeliveryError, IncidentStoreError, SecretError
-from lambdas.pager.incident import Incident, Transition, incident_of
-from lambdas.pager.links import links
-from lambdas.pager.model import AlarmChange, Notice, Severity, State
-from lambdas.pager.page_text import Page
+from lambdas.pager.incidents import Incident, IncidentTable, incident_of
+from lambdas.pager.messages import AlarmChange, Notice, Severity, State
+from lambdas.pager.page import Page, links
 from lambdas.pager.settings import Settings
 
 # So long an OK waits for its own ALARM; then whatever it may have opened is closed unseen.
 LATE: Final = timedelta(minutes=15)
 
 
-class Incidents(Protocol):
-    """The memory of incidents."""
-
-    def record(self, change: AlarmChange) -> frozenset[Transition]:
-        """Remember a transition; all that is known of its alarm then, or IncidentStoreError."""
-
-    def report(self, key: str, results: Mapping[str, str]) -> None:
-        """Keep what became of a test page at each destination, or IncidentStoreError."""
-
-
-class Once(Protocol):
-    """Effects that are done at most once."""
-
-    def run(self, key: str, effect: Callable[[], None]) -> bool:
-        """Have the effect unless it is recorded; True when it was had now."""
-
-    def is_done(self, key: str) -> bool:
-        """Whether it is recorded, or IncidentStoreError."""
-
-
 @dataclass(frozen=True, slots=True)
-class World:
+class Dependencies:
     """What the service acts on; ``now`` is unix seconds."""
 
-    logs: Logs
-    incidents: Incidents
+    sources: Sources
+    incidents: IncidentTable
     senders: Senders
     once: Once
     now: Callable[[], float]
@@ -77,49 +57,55 @@ class Outcome:
         )
 
 
-def handle(change: AlarmChange, severity: Severity, settings: Settings, world: World) -> Outcome:
+def handle(change: AlarmChange, severity: Severity, settings: Settings, dependencies: Dependencies) -> Outcome:
     """Deliver the page of ``change`` to every destination that it is for."""
     if change.state is State.INSUFFICIENT_DATA:
         return Outcome(page=None)
-    incident = _incident(change, world.incidents)
+    incident = _incident(change, dependencies.incidents)
     if change.state is State.OK:
-        return _over(change, severity, incident, settings, world)
-    page = _page(change, severity, incident, enrich(settings.alarm(change), change, world.logs), settings)
+        return _over(change, severity, incident, settings, dependencies)
+    page = _page(change, severity, incident, enrich(settings.alarm(change), change, dependencies.sources), settings)
     names = settings.directory.chosen(severity, page.owners)
-    outcome = _delivered(page, [(name, *_telling(page, name, settings, world)) for name in names], world)
+    outcome = _delivered(page, [(name, *_telling(page, name, settings, dependencies)) for name in names], dependencies)
     # Only now: an OK that was handled meanwhile did not see that this page was told.
-    incident = _incident(change, world.incidents)
+    incident = _incident(change, dependencies.incidents)
     if not incident.is_certain or incident.ended_at is None:
         return outcome
     end = change.model_copy(update={"state": State.OK, "old_state": State.ALARM, "changed_at": incident.ended_at})
-    return outcome.then(_resolved(end, severity, incident, settings, world))
+    return outcome.then(_resolved(end, severity, incident, settings, dependencies))
 
 
-def tell(notice: Notice, settings: Settings, world: World) -> Outcome:
+def tell(notice: Notice, settings: Settings, dependencies: Dependencies) -> Outcome:
     """Deliver a notice, once by its key, where tickets go; nobody is woken up for one."""
     directory = settings.directory
     names = [
         name for name in directory.chosen(Severity.TICKET, ()) if directory.destinations[name].kind not in STAYS_OPEN
     ]
     jobs = [
-        (name, f"notice|{notice.key}|{name}", partial(send_notice, directory.destinations[name], notice, world.senders))
+        (
+            name,
+            f"notice|{notice.key}|{name}",
+            partial(send_notice, directory.destinations[name], notice, dependencies.senders),
+        )
         for name in names
     ]
-    return _delivered(None, jobs, world)
+    return _delivered(None, jobs, dependencies)
 
 
-def _over(change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, world: World) -> Outcome:
+def _over(
+    change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, dependencies: Dependencies
+) -> Outcome:
     if incident.alarms:
-        return _resolved(change, severity, incident, settings, world)
+        return _resolved(change, severity, incident, settings, dependencies)
     if incident.is_certain:
         if change.old_state is not State.ALARM:
             # A recovery from missing data, such as a new alarm's first OK, is no news.
             return Outcome(page=None)
-        if datetime.fromtimestamp(world.now(), UTC) - change.changed_at < LATE:
+        if datetime.fromtimestamp(dependencies.now(), UTC) - change.changed_at < LATE:
             return Outcome(page=None, waits="its alarm has not come yet")
     page = _page(change, severity, incident, Enrichment(), settings)
     names = _in_doubt(change, severity, settings)
-    return _delivered(page, [(name, *_telling(page, name, settings, world)) for name in names], world)
+    return _delivered(page, [(name, *_telling(page, name, settings, dependencies)) for name in names], dependencies)
 
 
 def _in_doubt(change: AlarmChange, severity: Severity, settings: Settings) -> Iterator[str]:
@@ -130,43 +116,49 @@ def _in_doubt(change: AlarmChange, severity: Severity, settings: Settings) -> It
             yield name
 
 
-def _resolved(change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, world: World) -> Outcome:
+def _resolved(
+    change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, dependencies: Dependencies
+) -> Outcome:
     jobs = []
     for name in settings.directory.destinations:
-        told = next((at for at in incident.alarms if _is_done(_key(change.arn, at, State.ALARM, name), world)), None)
+        told = next(
+            (at for at in incident.alarms if _is_done(_key(change.arn, at, State.ALARM, name), dependencies)), None
+        )
         if told is not None:
             page = _page(change, severity, incident, Enrichment(), settings, known_since=told)
-            jobs.append((name, *_telling(page, name, settings, world)))
-    return _delivered(_page(change, severity, incident, Enrichment(), settings), jobs, world)
+            jobs.append((name, *_telling(page, name, settings, dependencies)))
+    return _delivered(_page(change, severity, incident, Enrichment(), settings), jobs, dependencies)
 
 
-def _telling(page: Page, name: str, settings: Settings, world: World) -> tuple[str, Callable[[], None]]:
+def _telling(page: Page, name: str, settings: Settings, dependencies: Dependencies) -> tuple[str, Callable[[], None]]:
     """The key under which ``page`` is told to a destination, and the telling itself."""
-    effect = partial(send, settings.directory.destinations[name], page, world.senders)
+    effect = partial(send, settings.directory.destinations[name], page, dependencies.senders)
     change = page.change
     if not page.incident.is_certain:
         return _key(change.arn, change.changed_at, change.state, name), effect
     # Under whichever of its ALARMs the incident was told of, it was told of.
     for at in page.incident.alarms:
-        if _is_done(key := _key(change.arn, at, change.state, name), world):
+        if _is_done(key := _key(change.arn, at, change.state, name), dependencies):
             return key, effect
     return _key(change.arn, page.known_since or change.changed_at, change.state, name), effect
 
 
-def _is_done(key: str, world: World) -> bool:
+def _is_done(key: str, dependencies: Dependencies) -> bool:
     try:
-        return world.once.is_done(key)
+        return dependencies.once.is_done(key)
     except IncidentStoreError:
         return False
 
 
-def _delivered(page: Page | None, jobs: Iterable[tuple[str, str, Callable[[], None]]], world: World) -> Outcome:
+def _delivered(
+    page: Page | None, jobs: Iterable[tuple[str, str, Callable[[], None]]], dependencies: Dependencies
+) -> Outcome:
     sent: list[str] = []
     repeated: list[str] = []
     failed: dict[str, str] = {}
     for destination, key, effect in jobs:
         try:
-            ran = world.once.run(key, effect)
+            ran = dependencies.once.run(key, effect)
         except (DeliveryError, SecretError) as error:
             failed[destination] = str(error)
             continue
@@ -181,7 +173,7 @@ def _key(arn: str, at: datetime, state: State, destination: str) -> str:
     return f"{arn}|{at.astimezone(UTC).isoformat(timespec='milliseconds')}|{state}|{destination}"
 
 
-def _incident(change: AlarmChange, incidents: Incidents) -> Incident:
+def _incident(change: AlarmChange, incidents: IncidentTable) -> Incident:
     try:
         return incident_of(change, incidents.record(change))
     except IncidentStoreError:

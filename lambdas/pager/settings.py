@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, Json
 
 from fleet.alarm_page import FILE, AlarmPage, unknown
 from fleet.paging import Directory, directory_of
-from lambdas.pager.model import AlarmChange
+from lambdas.pager.messages import AlarmChange
 from lambdas.shared.observability import logger
 
 FUNCTION: Final = "pager"

@@ -1,7 +1,10 @@
 """One Logs Insights query, waited for no longer than its caller can."""
 
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+if TYPE_CHECKING:
+    from mypy_boto3_logs import CloudWatchLogsClient
 
 _UNFINISHED: Final = frozenset({"Scheduled", "Running", "Unknown"})
 
@@ -36,7 +39,9 @@ class Ticker(Protocol):
 class LogQuery:
     """Queries of one log group; each may take ``budget`` seconds, and is looked at every ``pause`` seconds."""
 
-    def __init__(self, logs: LogsClient, log_group: str, ticker: Ticker, *, budget: float, pause: float) -> None:
+    def __init__(
+        self, logs: "CloudWatchLogsClient | LogsClient", log_group: str, ticker: Ticker, *, budget: float, pause: float
+    ) -> None:
         self._logs, self._log_group, self._ticker = logs, log_group, ticker
         self._budget, self._pause = budget, pause
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from agents.minute.batch import NodeMinute
 from fleet import metrics
-from fleet.alarms import AlarmSettings, AlarmSpec, Comparison, MetricRef, Severity, Spec, TreatMissingData
+from fleet.alarms import AlarmSettings, AlarmSpec, Area, Comparison, MetricRef, Spec, TreatMissingData
 from fleet.node_state import NodeState
 
 NAMESPACE: Final = "Baselines"
@@ -56,12 +56,8 @@ def _rule(
     settings: AlarmSettings, key: str, metric: MetricRef, bar: tuple[Comparison, float], minutes: int
 ) -> AlarmSpec:
     comparison, threshold = bar
-    return AlarmSpec(
-        environment=settings.environment,
-        subject=settings.fleet,
-        key=key,
-        title=key,
-        severity=Severity.PAGE,
+    return settings.about(Area.UTILIZATION).page(
+        key,
         summary=key,
         action="",
         metric=metric,

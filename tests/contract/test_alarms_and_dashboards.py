@@ -12,10 +12,10 @@ import pytest
 from environments.alarms import alarm_settings
 from fleet import auto_scaling, load_balancer, metrics, naming, operations_metrics
 from fleet.alarms import endpoint_alarms, fleet_alarms, metrics_budget, platform_alarms, precompile_alarms
-from fleet.alarms.precompile import STATES
+from fleet.alarms.compilation import STATES
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
-from lambdas.pager.model import CapacityEvent
+from lambdas.pager.log_events import CapacityEvent
 from tests.support.scaled_endpoint import scaling
 from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flatten, watched
 

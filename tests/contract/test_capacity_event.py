@@ -13,7 +13,8 @@ from fleet.reserved.observed import Activity, Seen, Stack
 from fleet.reserved.place import Place
 from lambdas.capacity_watch import events, service
 from lambdas.pager import enrichment
-from lambdas.pager.model import CapacityEvent, Severity
+from lambdas.pager.log_events import CapacityEvent
+from lambdas.pager.messages import Severity
 from local.alarm_evaluation import State
 from local.emulator.logs.events import Event
 from local.emulator.logs.insights import run
@@ -133,7 +134,7 @@ def test_the_queries_of_pager_and_dashboard_find_the_event(where: Place, seen: S
     )
 
     change = alarm_change(AlarmName=f"prod/{where.fleet}/CapacityMissing", NewStateValue="OK")
-    asked = enrichment.enrich(missing_alarm(where).page(RUNBOOKS_URL), change, Pager().world().logs)
+    asked = enrichment.enrich(missing_alarm(where).page(RUNBOOKS_URL), change, Pager().dependencies().sources)
     (found,) = run(parse(asked.query or ""), stored).rows
     (shown,) = run(parse(widget["properties"]["query"].partition("|")[2]), stored).rows
 

@@ -13,7 +13,7 @@ import pytest
 from fleet import naming
 from fleet import operations_metrics as metrics
 from lambdas.pager import handler
-from lambdas.pager.destinations.delivery import HttpPoster
+from lambdas.pager.destinations.sending import HttpPoster
 from lambdas.pager.errors import DeliveryError
 from tests.support.pager import (
     ROUTING_KEY,
@@ -123,7 +123,7 @@ def test_a_malformed_secret_and_a_broken_client_show_no_secret_either(
         raise RuntimeError(f"no route to {url}")
 
     monkeypatch.setattr(HttpPoster, "post", broken)
-    handler._world.cache_clear()
+    handler._dependencies.cache_clear()
 
     with caplog.at_level(logging.DEBUG), pytest.raises(DeliveryError) as failure:
         handler.lambda_handler(sns_event(alarm_message()), LambdaContext())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lambdas.pager.arrivals import patience
+from lambdas.pager.messages import patience
 from stacks.operations import MOST_TRIES
 from tests.support.pager import AT, Pager, alarm_message, sns_event
 from tests.support.pager_deployment import Aws, deployed

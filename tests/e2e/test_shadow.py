@@ -20,7 +20,7 @@ from fleet.rollout.facts import Facts, Side
 from fleet.shadow import places
 from fleet.shadow.gate import ShadowGate
 from fleet.shadow.sample import Batch, decode
-from lambdas.rollout.sides.reports import ShadowReports
+from lambdas.rollout.objects import ShadowReports
 from local.endpoint import aws_environment
 from tests.support import doctored
 from tests.support.embedded_client import client

@@ -138,7 +138,7 @@ class FakeQueue:
 
 @dataclass
 class FakeSecrets:
-    """Secrets by name."""
+    """Secrets by name; an empty one holds bytes, for AWS keeps no empty text."""
 
     values: dict[str, str]
 
@@ -146,7 +146,8 @@ class FakeSecrets:
         name = request["SecretId"]
         if name not in self.values:
             raise client_error("ResourceNotFoundException", "GetSecretValue")
-        return {"SecretString": self.values[name]}
+        text = self.values[name]
+        return {"SecretString": text} if text else {"SecretBinary": b"\x00"}
 
 
 @dataclass

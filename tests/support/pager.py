@@ -1,27 +1,28 @@
 """Alarm messages, node events and a whole pager over fakes."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, cast
 
 from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
 
 from fleet.alarm_page import AlarmPage
-from lambdas.pager import node_states, service, settings
-from lambdas.pager.adapters import EventQuery, Secrets, WasteMetric, events_of
-from lambdas.pager.changes import ChangeMetrics
+from lambdas.pager import service, settings
 from lambdas.pager.delivery_idempotency import Once
-from lambdas.pager.destinations.sending import Senders, Sign
-from lambdas.pager.enrichment import Logs
-from lambdas.pager.errors import DeliveryError, EnrichmentError
-from lambdas.pager.incident_table import IncidentTable
-from lambdas.pager.model import AlarmChange, CapacityEvent, NodeEvent, Severity
-from lambdas.pager.service import Outcome, World
+from lambdas.pager.destinations.sending import HttpPoster, Mail, Secrets, Senders, Sign
+from lambdas.pager.enrichment import Sources
+from lambdas.pager.errors import DeliveryError
+from lambdas.pager.incidents import IncidentTable
+from lambdas.pager.log_events import CapacityEvent, EventQuery, NodeEvent, events_of, events_of_states
+from lambdas.pager.messages import AlarmChange, Severity
+from lambdas.pager.metric_queries import ChangeMetrics, WasteMetric
+from lambdas.pager.service import Dependencies, Outcome
 from tests.support.alarm_pages import RUNBOOKS_URL, alarm_pages
-from tests.support.aws_fakes import FakeLogs, FakeMetrics, FakeQueue, FakeSecrets, FakeTable, FakeTicker
+from tests.support.aws_fakes import FakeLogs, FakeMetrics, FakeQueue, FakeSecrets, FakeTable, FakeTicker, client_error
+from tests.support.client_shapes import shaped
 
 ALARMS = Path(__file__).parent.parent / "unit/lambdas/pager/alarms"
 # The minute of the alarms' StateChangeTime.
@@ -148,17 +149,6 @@ class LambdaContext(PowertoolsContext):
         return 30_000
 
 
-Found = TypeVar("Found")
-
-
-def _at_once(_: float, work: Callable[[], Found]) -> Callable[[], Found | None]:
-    try:
-        found = work()
-    except EnrichmentError:
-        return lambda: None
-    return lambda: found
-
-
 @dataclass
 class Inbox:
     """What was posted; a URL that contains a text of ``refuses`` is refused."""
@@ -168,10 +158,11 @@ class Inbox:
     mails: list[tuple[str, str, str]] = field(default_factory=list)
     signed: list[Mapping[str, str]] = field(default_factory=list)
 
-    def mail(self, topic: str, subject: str, text: str) -> None:
-        if any(text in topic for text in self.refuses):
-            raise DeliveryError("refused with InternalError")
-        self.mails.append((topic, subject, text))
+    def publish(self, TopicArn: str, Subject: str, Message: str) -> dict[str, Any]:  # noqa: N803 - as AWS names it
+        if any(text in TopicArn for text in self.refuses):
+            raise client_error("InternalError", "Publish")
+        self.mails.append((TopicArn, Subject, Message))
+        return {"MessageId": "m"}
 
     def post(self, url: str, body: Mapping[str, Any], sign: Sign | None = None) -> None:
         if sign:
@@ -214,22 +205,28 @@ class Pager:
     def now(self) -> float:
         return self.moment
 
-    def world(self) -> World:
-        once = Once(self.table, "pages")
+    def dependencies(self) -> Dependencies:
+        dynamodb: Any = shaped("dynamodb", self.table)
+        logs: Any = shaped("logs", self.logs)
+        cloudwatch: Any = shaped("cloudwatch", self.cloudwatch)
+        once = Once(dynamodb, "pages")
         once.register(LambdaContext())
-        return World(
-            logs=Logs(
-                nodes=EventQuery(self.logs, "/neuron-fleet/prod/nodes", events_of(NodeEvent), self.ticker),
-                states=EventQuery(self.logs, "/neuron-fleet/prod/nodes", node_states.events_of, self.ticker),
-                capacity=EventQuery(self.logs, "/neuron-fleet/prod/capacity", events_of(CapacityEvent), self.ticker),
-                waste=WasteMetric(self.cloudwatch, "prod"),
-                changes=ChangeMetrics(self.cloudwatch, "prod"),
-                within=lambda _, work: work(),
-                meanwhile=_at_once,
+        return Dependencies(
+            sources=Sources(
+                nodes=EventQuery(logs, "/neuron-fleet/prod/nodes", events_of(NodeEvent), self.ticker),
+                states=EventQuery(logs, "/neuron-fleet/prod/nodes", events_of_states, self.ticker),
+                capacity=EventQuery(logs, "/neuron-fleet/prod/capacity", events_of(CapacityEvent), self.ticker),
+                waste=WasteMetric(cloudwatch, "prod"),
+                changes=ChangeMetrics(cloudwatch, "prod"),
                 large_fleets=self.large_fleets,
             ),
-            incidents=IncidentTable(self.table, "pages", AT.timestamp),
-            senders=Senders(Secrets(self.secrets).read, self.inbox.post, self.inbox.mail, self.now),
+            incidents=IncidentTable(dynamodb, "pages", AT.timestamp),
+            senders=Senders(
+                Secrets(shaped("secretsmanager", self.secrets)),
+                cast(HttpPoster, self.inbox),
+                Mail(shaped("sns", self.inbox)),
+                self.now,
+            ),
             once=once,
             now=self.now,
         )
@@ -239,7 +236,7 @@ class Pager:
         return self
 
     def handle(self, change: AlarmChange, severity: Severity = Severity.PAGE) -> Outcome:
-        return service.handle(change, severity, self.settings(), self.world())
+        return service.handle(change, severity, self.settings(), self.dependencies())
 
     def settings(self) -> settings.Settings:
         return settings.Settings.model_validate({**self.environ, "alarms": self.alarms})

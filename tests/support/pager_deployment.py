@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from lambdas.pager import handler, settings
-from lambdas.pager.destinations.delivery import HttpPoster
-from lambdas.pager.destinations.sending import Sign
+from lambdas.pager import adapters, handler, settings
+from lambdas.pager.destinations.sending import HttpPoster, Sign
 from lambdas.shared import observability
 from stacks.operations import MOST_TRIES, VISIBILITY_SECONDS
+from tests.support.client_shapes import shaped
 from tests.support.pager import LambdaContext, Pager
 
 # "Error handling for an asynchronous invocation": two more attempts, after one minute and after two.
@@ -28,19 +28,21 @@ def deployed(pager: Pager, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, value in pager.environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("POWERTOOLS_SERVICE_NAME", raising=False)
-    for client, fake in {
-        "logs_client": pager.logs,
-        "secrets_client": pager.secrets,
-        "table_client": pager.table,
-        "metrics_client": pager.cloudwatch,
-        "mail_client": SimpleNamespace(
-            publish=lambda **sent: pager.inbox.mail(sent["TopicArn"], sent["Subject"], sent["Message"])
-        ),
-        "queue_client": pager.queue,
-    }.items():
-        monkeypatch.setattr(handler, client, lambda fake=fake: fake)
+    fakes = {
+        "logs": pager.logs,
+        "secretsmanager": pager.secrets,
+        "dynamodb": pager.table,
+        "cloudwatch": pager.cloudwatch,
+        "sns": pager.inbox,
+        "sqs": pager.queue,
+    }
+
+    def client(service: str, **_: object) -> Any:
+        return shaped(service, fakes[service])
+
+    monkeypatch.setattr(adapters, "boto3", SimpleNamespace(client=client))
     clock = SimpleNamespace(time=pager.now, monotonic=pager.ticker.monotonic, sleep=pager.ticker.sleep)
-    monkeypatch.setattr(handler, "time", clock)
+    monkeypatch.setattr(adapters, "time", clock)
     monkeypatch.setattr(settings, "load", pager.settings)
 
     def post(_: HttpPoster, url: str, body: Mapping[str, Any], sign: Sign | None = None) -> None:
@@ -53,7 +55,7 @@ def deployed(pager: Pager, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _forget() -> None:
-    for cached in (handler._settings, handler._once, handler._world, handler._queue, observability.logger):
+    for cached in (handler._settings, handler._dependencies, handler._queue, observability.logger):
         cached.cache_clear()
 
 

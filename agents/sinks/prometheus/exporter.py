@@ -5,9 +5,9 @@ last value for ever; what remains are the agent's own series, whose report age g
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -21,7 +21,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from agents.minute.batch import Batch
 from agents.sinks.prometheus.totals import Totals
 from agents.sinks.series import names, node
-from agents.sinks.series.family import Family, Point, Shape
+from agents.sinks.series.family import Family, Point, Shape, point
 from fleet import metrics
 
 # Seconds after which a minute is history: three that nothing followed.
@@ -53,7 +53,10 @@ class PrometheusExporter(Collector):
     def show(self, batch: Batch) -> None:
         """Take the place of the minute before."""
         common = {name: str(batch.log_event.get(name) or "") for name in ("environment", "fleet")}
-        self._shown = _Shown(self._ticks(), common, self._totals.cumulative(node.families(batch)))
+        # A family without a point would be a name and a help text of nothing.
+        collectors = (family for family in collector_families(batch.log_event) if family.points)
+        families = (*node.families(batch), *collectors)
+        self._shown = _Shown(self._ticks(), common, self._totals.cumulative(families))
 
     def collect(self) -> Iterator[Metric]:
         """The newest minute, for one scrape."""
@@ -64,6 +67,25 @@ class PrometheusExporter(Collector):
         for family in shown.families:
             if family.own or waited <= _FRESH:
                 yield _metric(_aged(family, waited), shown.common)
+
+
+def collector_families(event: Mapping[str, Any]) -> tuple[Family, ...]:
+    """Success and duration by collector, as node_exporter has them; not pushed over OTLP, which bills each series.
+
+    One that did not answer in time has no duration, and one that is switched off has neither.
+    """
+    costs: Mapping[str, Mapping[str, Any]] = event.get("collectors") or {}
+    succeeded = [point(float(cost["ok"]), name) for name, cost in costs.items() if "ok" in cost]
+    took = [point(cost.get("ms"), name, scale=0.001) for name, cost in costs.items()]
+    return (
+        _by_collector("success", "1 where the collector answered in time and without an error", succeeded),
+        _by_collector("duration_seconds", "what the collector took in the last minute", took),
+    )
+
+
+def _by_collector(name: str, text: str, points: Iterable[Point | None]) -> Family:
+    made = tuple(each for each in points if each is not None)
+    return Family(f"{names.PREFIX}_agent_collector_{name}", Shape.GAUGE, text, ("collector",), made, own=True)
 
 
 def _aged(family: Family, waited: float) -> Family:

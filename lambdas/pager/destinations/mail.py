@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from lambdas.pager import capacity, page_text
-from lambdas.pager.page_text import Page
+from lambdas.pager.page import Page
 
 SUBJECT_LIMIT: Final = 99
 

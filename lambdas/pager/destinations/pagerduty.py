@@ -7,9 +7,9 @@ other. Where nothing could be remembered it is the ARN alone.
 
 from typing import Final
 
-from lambdas.pager import capacity, changes, page_text
-from lambdas.pager.model import Severity
-from lambdas.pager.page_text import Page
+from lambdas.pager import capacity, metric_queries, page_text
+from lambdas.pager.messages import Severity
+from lambdas.pager.page import Page
 
 SUMMARY_LIMIT: Final = 1024
 DEDUP_LIMIT: Final = 255
@@ -61,7 +61,7 @@ def details(page: Page) -> dict[str, object]:
         "reservations": capacity.reservations(page.capacity) or None,
         "job": page_text.jobs(page),
         "money": page_text.money(page),
-        "changes": changes.wording(page.changes, page.change.changed_at),
+        "changes": metric_queries.wording(page.changes, page.change.changed_at),
         "nodes": list(page_text.node_lines(page)) or None,
         "numbers": page_text.numbers(page),
         "do_first": page_text.action(page),

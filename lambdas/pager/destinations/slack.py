@@ -6,8 +6,8 @@ Limits that Slack documents: header 150 characters, a section's text 3,000, a fi
 from typing import Final, TypedDict
 
 from lambdas.pager import capacity, page_text
-from lambdas.pager.model import Notice
-from lambdas.pager.page_text import Page
+from lambdas.pager.messages import Notice
+from lambdas.pager.page import Page
 
 HEADER_LIMIT: Final = 150
 TEXT_LIMIT: Final = 2900

@@ -11,7 +11,7 @@ from typing import Final
 
 from lambdas.pager import page_text
 from lambdas.pager.destinations.pagerduty import details
-from lambdas.pager.page_text import Page
+from lambdas.pager.page import Page, milliseconds
 
 HEADER: Final = "X-Neuron-Fleet-Signature"
 VERSION: Final = 1
@@ -28,13 +28,13 @@ def body(page: Page) -> dict[str, object]:
         "severity": page.severity.value,
         "environment": page.environment,
         "alarm": page.change.name,
-        "changed_at": page_text.milliseconds(page.change.changed_at),
+        "changed_at": milliseconds(page.change.changed_at),
         "already_over": page.incident.is_over and not page.is_resolved,
     }
     if page.is_resolved:
         return told
     links = {"runbook": page.links.runbook, "dashboard": page.links.dashboard, "log_query": page.links.log_query}
-    return {**told, "since": page_text.milliseconds(page.since), "details": details(page), "links": links}
+    return {**told, "since": milliseconds(page.since), "details": details(page), "links": links}
 
 
 def signature(key: str, now: float, sent: bytes) -> dict[str, str]:

@@ -78,7 +78,13 @@ def test_a_file_that_cannot_be_read_is_one_line(
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"fleeet": "x"}, "fleeet"), ({"period_seconds": 0.5}, "period_seconds"), ({"purpose": "fun"}, "purpose")],
+    [
+        ({"fleeet": "x"}, "fleeet"),
+        ({"period_seconds": 0.5}, "period_seconds"),
+        ({"purpose": "fun"}, "purpose"),
+        ({"collectors_off": ["efa"]}, "there is no collector 'efa'; it can be EFA, compile cache, host,"),
+        ({"collectors_off": ["host", "jobs"]}, "'jobs' cannot be switched off: a job would have no name"),
+    ],
 )
 def test_a_mistake_in_the_configuration_is_one_line(
     tmp_path: Path, changes: dict[str, Any], message: str, capsys: pytest.CaptureFixture[str]

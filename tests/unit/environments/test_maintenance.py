@@ -21,7 +21,7 @@ def findings(folder: Path, window: str) -> list[str]:
     ("window", "expression"),
     [
         ('cron: "0 2 * * SUN", minutes: 90', "cron(0 2 * * SUN)"),
-        ('cron: "*/15 2-4 1,15 JAN-MAR *", minutes: 1', "cron(*/15 2-4 1,15 JAN-MAR *)"),
+        ('cron: "0,30 2-4 1,15 JAN-MAR *", minutes: 1', "cron(0,30 2-4 1,15 JAN-MAR *)"),
         ("at: 2026-12-24T18:00:00, minutes: 21600, time_zone: Europe/Berlin", "at(2026-12-24T18:00)"),
     ],
 )
@@ -38,7 +38,8 @@ def test_a_window_is_said_in_cloudwatchs_words(tmp_path: Path, window: str, expr
         ('cron: "0 2 * *", minutes: 5', "five fields"),
         ('cron: "60 2 * * *", minutes: 5', "60 is none of the minutes, 0 to 59"),
         ('cron: "0 2 * * SON", minutes: 5', "SON is none of the days of the week"),
-        ('cron: "*/0 2 * * *", minutes: 5', "*/0 is none of the minutes"),
+        ('cron: "*/15 2 * * *", minutes: 5', "*/15 is none of the minutes, 0 to 59"),
+        ('cron: "0 5-2 * * *", minutes: 5', "5-2 is none of the hours"),
         ("at: 2026-12-24T18:00:00Z, minutes: 5", "a whole minute without a zone"),
         ("at: 2026-12-24T18:00:30, minutes: 5", "a whole minute without a zone"),
         ('cron: "0 2 * * *", minutes: 21601', "21601"),

@@ -26,6 +26,12 @@ def test_every_alarm_has_a_title_of_its_own_words() -> None:
         assert spec.title[0].isupper()
 
 
+def test_abbreviations_of_the_field_are_never_spelled_as_words() -> None:
+    assert not [
+        spec.title for spec in every_alarm() if re.search(r"\b(Efa|efa|Hbm|hbm|Ecc|Nan|Capacity block)\b", spec.title)
+    ]
+
+
 @pytest.mark.parametrize(
     ("key", "title"),
     [
@@ -62,6 +68,7 @@ def test_an_endpoint_without_instances_is_looked_up_where_it_runs() -> None:
         "aws sagemaker describe-endpoint --region {region} --endpoint-name neuron-fleet-prod-chat "
     )
     assert "aws ecs list-container-instances" in str(of_key("NoHealthyTargets").first_command)
+    assert {spec.evidence for spec in hosted.values()} == {EvidenceKind.NONE}, "no node of it writes a log"
 
 
 def test_the_words_are_those_of_the_description() -> None:

@@ -13,6 +13,7 @@ from fleet.alarms import (
     AlarmSpec,
     AlarmSpecError,
     AllOf,
+    Area,
     Comparison,
     CompositeSpec,
     InAlarm,
@@ -25,6 +26,7 @@ from fleet.alarms import (
     TreatMissingData,
     alarms_in,
     change_in_progress,
+    drawn_on,
     endpoint_alarms,
     fleet_alarms,
     metrics_budget,
@@ -69,6 +71,7 @@ def any_alarm(**changes: Any) -> AlarmSpec:
     values: dict[str, Any] = {
         "environment": "prod",
         "subject": "trn1-pretrain",
+        "area": Area.HEALTH,
         "key": "Anything",
         "title": "Anything",
         "severity": Severity.TICKET,
@@ -81,6 +84,35 @@ def any_alarm(**changes: Any) -> AlarmSpec:
         "silence": TreatMissingData.NOT_BREACHING,
     } | changes
     return AlarmSpec(**values)
+
+
+@pytest.mark.parametrize(("purpose", "flops"), [("training", True), ("training", False), ("inference", True)])
+def test_a_threshold_is_drawn_on_the_graph_of_what_the_alarm_reads(
+    purpose: Literal["training", "inference"], flops: bool
+) -> None:
+    of = settings(purpose, reports_flops=flops)
+    specs = (*fleet_alarms(of), *endpoint_alarms(of, NAMES))
+    drawn = {metric: [spec.key for spec in drawn_on(metric, specs)] for metric in of_interest(specs)}
+
+    assert drawn["HbmUsedPercent"] == ["HbmPressure"]
+    assert drawn["HealthyHostCount"] == ["NoHealthyTargets"]
+    assert drawn["TargetResponseTime"] == ["EndpointLatencyP99"]
+    low = drawn["LowestJobTensorEngineUtilization" if flops else "LowestJobCoreUtilization"]
+    assert "UtilizationBelowThreshold" in low
+    assert drawn["SpoolBytes"] == []
+
+
+def of_interest(specs: tuple[Spec, ...]) -> set[str]:
+    return {name for spec in specs if isinstance(spec, AlarmSpec) for name in spec.metric.names}
+
+
+def test_a_threshold_cannot_be_drawn_where_the_alarm_does_not_look() -> None:
+    with pytest.raises(AlarmSpecError, match="it does not read SpoolBytes"):
+        any_alarm(drawn_on="SpoolBytes")
+
+
+def test_the_alarms_of_capacity_are_those_with_evidence_of_the_watch() -> None:
+    assert all((spec.area is Area.CAPACITY) == spec.evidence.is_about_capacity for spec in every_alarm())
 
 
 def test_a_training_fleet_has_the_contracted_alarms() -> None:

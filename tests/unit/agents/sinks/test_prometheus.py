@@ -183,6 +183,19 @@ def test_a_minute_that_nothing_followed_disappears_and_the_age_of_the_report_ris
     assert one(exporter, "agent_report_age_seconds") == pytest.approx(age + 181)
 
 
+def test_every_collector_shows_whether_it_succeeded_and_how_long_it_took() -> None:
+    costs = {"host": {"ms": 12.5, "ok": True}, "EFA": {"ms": 3, "ok": False}, "sysfs": {"ok": False}}
+    exporter = shown(batches.one(samples.full_node(), around=Contribution(event={"collectors": costs})))
+
+    assert one(exporter, "agent_collector_success", collector="host") == 1
+    assert one(exporter, "agent_collector_duration_seconds", collector="host") == 0.0125
+    assert one(exporter, "agent_collector_success", collector="EFA") == 0
+    assert one(exporter, "agent_collector_success", collector="sysfs") == 0
+    assert one(exporter, "agent_collector_duration_seconds", collector="sysfs") is None
+    assert len([name for name, _ in scraped(exporter) if "_agent_collector_" in name]) == 5
+    assert check_metrics(generate_latest(exporter.registry)) == ""
+
+
 def test_a_label_cannot_break_out_of_its_line() -> None:
     evil = Job('a"} 1\nneuron_fleet_node_cores 0\\', "n", "o", registered=True)
     exporter = shown(batches.one(samples.full_node(), around=Contribution(jobs=(evil,))))

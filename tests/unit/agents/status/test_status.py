@@ -10,9 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from agents import main
+from agents.clock import SystemClock
+from agents.errors import StatusError
 from agents.status import view
 from agents.status.health import CollectorHealth, MonitorHealth, SinkHealth
-from agents.status.status import Parts, Status, StatusError, StatusFile, describe
+from agents.status.status import Parts, Status, StatusFile, describe
 from agents.status.view import Answer, ask
 from tests.support import agents, samples
 from tests.support.agents import MINUTE
@@ -200,3 +202,12 @@ def test_the_loop_writes_a_status_each_minute_and_takes_it_away_when_it_ends(
     assert {collector.name for collector in written[1].collectors} >= {"markers", "compilers", "jobs"}
     assert {collector.failures for collector in written[1].collectors} == {0}
     assert not (tmp_path / "run" / "status.json").exists()
+
+
+def test_a_collector_that_is_switched_off_is_among_the_collectors(tmp_path: Path) -> None:
+    entry = agents.one_minute(samples.full_node(), collectors_off=("EFA",))
+    StatusFile(tmp_path).write(replace(describe(entry, PARTS, MINUTE + 61), written_at=SystemClock().now()))
+
+    said = CliRunner().invoke(main.app, ["status", "--run-directory", str(tmp_path)]).stdout
+
+    assert "EFA        switched off  -" in said

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.alarms.specs import AlarmSpec, Severity, TreatMissingData
+from fleet.alarms.specs import AlarmSpec, Area, Severity, TreatMissingData
 from fleet.serving.scaling import ROOM, Targets, may_leave, mistakes, nodes_for
 from fleet.serving.scaling_policies import Move, Rule, rules, tracked
 from local.alarm_evaluation import State
@@ -21,7 +21,7 @@ def rule(move: Move, **changes: Any) -> AlarmSpec:
     found: dict[Move, Rule] = {each.move: each for each in rules(scaling(**changes), "prod", "chat", NAMES)}
     chosen = found[move]
     return AlarmSpec(
-        environment="prod", subject="chat", key=move.name, title="", severity=Severity.TICKET,
+        environment="prod", subject="chat", area=Area.ENDPOINT, key=move.name, title="", severity=Severity.TICKET,
         summary="", action="",
         metric=chosen.metric, comparison=chosen.comparison, threshold=chosen.threshold,
         datapoints=(chosen.minutes, chosen.minutes), silence=TreatMissingData.NOT_BREACHING,

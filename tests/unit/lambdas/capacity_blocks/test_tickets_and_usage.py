@@ -14,7 +14,7 @@ from fleet.blocks.post_mortem import NodeMinutes
 from lambdas.capacity_blocks import reports
 from lambdas.capacity_blocks.ports import UsageError
 from lambdas.capacity_blocks.usage import NodeLogUsage
-from lambdas.pager.model import Notice
+from lambdas.pager.messages import Notice
 from lambdas.shared.tickets import Tickets
 from tests.support import block_world
 from tests.support.aws_fakes import FakeTicker, client_error

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet.alarms.scheduled_functions import PROBLEM_HOURS
+from fleet.alarms.functions import PROBLEM_HOURS
 from lambdas.cost_report import adapters, handler
 from tests.support.ledger_events import node_event
 from tests.support.ledger_world import NOW, LedgerWorld
@@ -22,7 +22,7 @@ def deployed(ledger: LedgerWorld, monkeypatch: pytest.MonkeyPatch) -> LedgerWorl
     monkeypatch.setenv("BUCKET", "b")
     monkeypatch.setenv("INSTANCE_TYPES", '["trn1.32xlarge"]')
     handler._settings.cache_clear()
-    monkeypatch.setattr(adapters, "world", lambda *_: ledger.world)
+    monkeypatch.setattr(adapters, "dependencies", lambda *_: ledger.world)
     monkeypatch.setattr("lambdas.cost_report.handler.shutil.rmtree", lambda *_, **__: None)
     return ledger
 
@@ -69,7 +69,7 @@ def test_files_of_a_run_are_removed(ledger: LedgerWorld, monkeypatch: pytest.Mon
     monkeypatch.setenv("BUCKET", "b")
     monkeypatch.setenv("INSTANCE_TYPES", "[]")
     handler._settings.cache_clear()
-    monkeypatch.setattr(adapters, "world", lambda *_: ledger.world)
+    monkeypatch.setattr(adapters, "dependencies", lambda *_: ledger.world)
     handler.lambda_handler({}, CONTEXT)
     assert not tmp_path.exists()
 

@@ -8,11 +8,12 @@ import boto3
 import pytest
 from botocore.stub import ANY, Stubber
 
-from lambdas.pager.adapters import EventQuery, Mail, Secrets, WaitingQueue, WasteMetric, events_of
+from lambdas.pager.destinations.sending import Mail, Secrets
 from lambdas.pager.errors import DeliveryError, IncidentStoreError
-from lambdas.pager.incident import Transition, transition_of
-from lambdas.pager.incident_table import TRANSITIONS_KEPT, IncidentTable
-from lambdas.pager.model import AlarmChange, NodeEvent, State
+from lambdas.pager.incidents import TRANSITIONS_KEPT, IncidentTable, Transition, transition_of
+from lambdas.pager.log_events import EventQuery, NodeEvent, events_of
+from lambdas.pager.messages import AlarmChange, State, WaitingQueue
+from lambdas.pager.metric_queries import WasteMetric
 from tests.support.aws_fakes import FakeTicker
 from tests.support.pager import AT, alarm_change
 

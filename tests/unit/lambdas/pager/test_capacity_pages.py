@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lambdas.pager.model import Severity
+from lambdas.pager.messages import Severity
 from tests.support.aws_fakes import client_error
 from tests.support.pager import Pager, alarm_change, capacity_event, node_event, ok
 

@@ -8,10 +8,11 @@ import pytest
 from botocore.exceptions import ConnectTimeoutError
 
 from fleet import operations_metrics
-from lambdas.pager.changes import ChangeMetrics, spells, wording
-from lambdas.pager.deadline import meanwhile
+from lambdas.pager.enrichment import meanwhile
 from lambdas.pager.errors import EnrichmentError
+from lambdas.pager.metric_queries import ChangeMetrics, newest_changes, wording
 from tests.support.aws_fakes import FakeMetrics
+from tests.support.client_shapes import shaped
 from tests.support.pager import AT, Pager, alarm_change, history
 
 
@@ -20,7 +21,7 @@ def minutes(*ago: int, count: float = 1.0) -> dict[datetime, float]:
 
 
 def said(deployment: Mapping[datetime, float], rollout: Mapping[datetime, float] | None = None) -> str | None:
-    return wording(spells({"deployment": deployment, "rollout": rollout or {}}, AT), AT)
+    return wording(newest_changes({"deployment": deployment, "rollout": rollout or {}}, AT), AT)
 
 
 QUIET = minutes(*range(30), count=0.0)
@@ -51,7 +52,7 @@ def test_both_kinds_are_named_and_one_that_fell_silent_is_not_over() -> None:
 def test_cloudwatch_is_asked_once_for_the_maximum_of_both() -> None:
     client = FakeMetrics()
 
-    ChangeMetrics(client, "prod").before(AT)
+    ChangeMetrics(shaped("cloudwatch", client), "prod").before(AT)
 
     (request,) = client.asked
     assert (request["StartTime"], request["EndTime"]) == (AT - timedelta(minutes=30), AT)
@@ -72,7 +73,7 @@ def test_without_an_answer_the_page_goes_out_without_the_line() -> None:
     assert "missing" not in details
     assert details["money"].startswith("$9.00")
     with pytest.raises(EnrichmentError, match="ConnectTimeoutError"):
-        ChangeMetrics(failing, "prod").before(AT)
+        ChangeMetrics(shaped("cloudwatch", failing), "prod").before(AT)
 
 
 def test_what_takes_too_long_or_fails_is_none_and_holds_nothing_back() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lambdas.pager.destinations.delivery import HttpPoster
+from lambdas.pager.destinations.sending import HttpPoster
 from lambdas.pager.errors import DeliveryError
 
 SECRET_PATH = "/services/T000/B000/s3cr3t"

@@ -48,7 +48,7 @@ def test_a_twin_event_counts_once() -> None:
 def test_a_counter_that_began_again_makes_no_twins() -> None:
     before, after = node_event("i-a", 3, seq=1), node_event("i-a", 2, seq=1, state="FAULT")
 
-    assert [spell.state for spell in evidence(before, after).nodes[0].spells] == ["RUNNING", "FAULT"]
+    assert [each.state for each in evidence(before, after).nodes[0].intervals] == ["RUNNING", "FAULT"]
 
 
 def test_what_was_not_measured_is_not_zero() -> None:
@@ -100,7 +100,7 @@ def test_a_node_whose_last_minutes_are_not_indexed_yet_is_not_silent() -> None:
 def test_the_timeline_holds_each_change_of_state_once() -> None:
     found = evidence(*history("i-a", {20: {"state": "COMPILING"}, 14: GOOD, 3: {"state": "FAULT"}}))
 
-    assert [(spell.state, (AT - spell.start).seconds // 60) for spell in found.nodes[0].spells] == [
+    assert [(each.state, (AT - each.start).seconds // 60) for each in found.nodes[0].intervals] == [
         ("COMPILING", 20),
         ("RUNNING", 14),
         ("FAULT", 3),

@@ -2,7 +2,7 @@
 
 from fleet.alarm_page import EvidenceKind
 from lambdas.pager.evidence import Evidence, collect
-from lambdas.pager.idle_allocated import of_idle_jobs
+from lambdas.pager.job_events import of_idle_jobs
 from tests.support.pager import AT, history, parsed
 
 BUSY = {"wasted_usd_per_hour": 1.0, "neuron_core_utilization": 97.0}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lambdas.pager import node_states
-from lambdas.pager.deadline import within
+from lambdas.pager.enrichment import within
 from lambdas.pager.errors import EnrichmentError
+from lambdas.pager.log_events import states_query
 from local.emulator.logs.events import Event
 from local.emulator.logs.insights import run
 from local.emulator.logs.insights_syntax import parse
@@ -104,7 +104,7 @@ def test_the_metric_that_is_missing_costs_the_page_only_its_exactness() -> None:
 
 
 def test_the_query_asks_for_as_many_rows_as_there_are_and_names_no_message() -> None:
-    query = node_states.query("trn1")
+    query = states_query("trn1")
 
     assert "by node, state" in query
     assert query.endswith("| limit 10000")

@@ -6,7 +6,7 @@ import pytest
 
 from fleet.alarm_page import EvidenceKind
 from lambdas.pager.evidence import Evidence, collect
-from lambdas.pager.non_finite_loss import of_lost_jobs
+from lambdas.pager.job_events import of_lost_jobs
 from tests.support.pager import AT, history, parsed
 
 GOOD = {"wasted_usd_per_hour": 1.0, "tensor_engine_utilization": 41.0}

@@ -6,7 +6,7 @@ import pytest
 
 from lambdas.pager import handler, service, settings
 from lambdas.pager.errors import DeliveryError
-from lambdas.pager.model import Notice
+from lambdas.pager.messages import Notice
 from tests.support.pager import ENVIRON, LambdaContext, Pager, alarm_message, sns_event
 
 BODY = "It ends at 2026-12-18 11:30 UTC.\nJobs are stopped by 10:55 & not later."
@@ -18,10 +18,9 @@ TOLD = json.dumps(
 @pytest.fixture
 def pager(monkeypatch: pytest.MonkeyPatch) -> Pager:
     made = Pager()
-    world = made.world()
+    dependencies = made.dependencies()
     monkeypatch.setattr(handler, "_settings", lambda: settings.load(ENVIRON))
-    monkeypatch.setattr(handler, "_world", lambda: world)
-    monkeypatch.setattr(handler, "_once", type("Once", (), {"register": lambda *_: None}))
+    monkeypatch.setattr(handler, "_dependencies", lambda: dependencies)
     return made
 
 
@@ -56,7 +55,7 @@ def test_alarms_still_page_and_what_is_neither_is_refused(pager: Pager) -> None:
 
 def test_a_long_body_is_cut_where_slack_would_refuse_it(pager: Pager) -> None:
     notice = Notice.model_validate({"notice_key": "k", "subject": "s" * 200, "body": "b" * 4000})
-    service.tell(notice, settings.load(ENVIRON), pager.world())
+    service.tell(notice, settings.load(ENVIRON), pager.dependencies())
     blocks = pager.inbox.slack[0]["blocks"]
     assert [len(block["text"]["text"]) for block in blocks] == [150, 2900]
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from lambdas.pager.model import Severity
+from lambdas.pager.messages import Severity
 from tests.support.aws_fakes import client_error
 from tests.support.pager import AT, ROUTING_KEY, SLACK_URL, Pager, alarm_change, node_event, ok
 
