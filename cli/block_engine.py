@@ -2,7 +2,7 @@
 
 import json
 from datetime import datetime
-from typing import Any, Final, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import boto3
 from botocore.awsrequest import AWSRequest

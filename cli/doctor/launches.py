@@ -1,4 +1,4 @@
-"""The deployed launch templates: security groups of nodes with peers, and a launch that is tried and not made."""
+"""What a launch takes: the machine image, security groups of nodes with peers, and a launch that is only tried."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, cast
@@ -18,6 +18,47 @@ if TYPE_CHECKING:
         LaunchTemplateInstanceNetworkInterfaceSpecificationTypeDef,
         SecurityGroupTypeDef,
     )
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from cli.doctor.account import DoctorAccount
+from planning.preflight.images import ImageSeen, diagnose_image, is_image_id, not_an_image, parameter_not_found
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2.type_defs import ImageTypeDef
+
+
+_NO_PARAMETER: Final = frozenset({"ParameterNotFound", "ParameterVersionNotFound"})
+_NO_IMAGE: Final = frozenset({"InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidAMIID.Malformed"})
+
+
+def image(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:
+    """One finding for a parameter, at the first fleet that names it."""
+    name = entry.fleet.image_parameter
+    if next(each for each in visit.entries if each.fleet.image_parameter == name) is not entry:
+        return
+    found = visit.account.find(_NO_PARAMETER, visit.account.ssm.get_parameter, Name=name)
+    if found is None:
+        yield parameter_not_found(name, visit.environment.region)
+        return
+    value = str(found["Parameter"]["Value"])
+    if not is_image_id(value):
+        yield not_an_image(name, value)
+        return
+    yield from diagnose_image(name, value, _image(visit.account, value), visit.now)
+
+
+def _image(account: DoctorAccount, image_id: str) -> ImageSeen | None:
+    found = account.find(_NO_IMAGE, account.ec2.describe_images, ImageIds=[image_id])
+    for seen in found.get("Images", []) if found else []:
+        return ImageSeen(image_id, seen.get("State", ""), seen.get("Architecture", ""), _deprecation(seen))
+    return None
+
+
+def _deprecation(seen: "ImageTypeDef") -> datetime | None:
+    text = seen.get("DeprecationTime")
+    return datetime.fromisoformat(text) if text else None
+
 
 # EC2's answer to DryRun when the launch would be made.
 _WOULD_SUCCEED: Final = frozenset({"DryRunOperation"})

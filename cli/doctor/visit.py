@@ -4,7 +4,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from datetime import datetime
 
-from cli.doctor import deployment, inventory, network
+from cli.doctor import inventory, network
 from cli.doctor.account import DoctorAccount
 from environments.fleet_specs import fleet_spec
 from environments.fleets import Fleet
@@ -46,7 +46,7 @@ class Visit:
     def begin(cls, environment: Environment, account: DoctorAccount, now: datetime, pool: Executor) -> "Visit":
         """Start the readings on ``pool``."""
         # The first to start is the one that others wait for.
-        stacks: network.Stacks = pool.submit(deployment.stacks, account, environment.name)
+        stacks: network.Stacks = pool.submit(network.stacks, account, environment.name)
         return cls(
             environment,
             tuple(

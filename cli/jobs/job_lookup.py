@@ -10,7 +10,7 @@ from cli.account import Account, AwsError
 from cli.jobs import pools
 from cli.jobs.batch_submit import named
 from cli.jobs.found import Found
-from cli.jobs.pool_jobs import found_on_pools
+from cli.jobs.pools import found_on_pools
 from cli.jobs.submission_targets import NotDeployedError, place_of
 from environments.fleets import TrainingFleet
 from environments.model import Environment

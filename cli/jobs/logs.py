@@ -9,8 +9,7 @@ import typer
 
 from cli.account import Account
 from cli.answers import refuse
-from cli.jobs.answers import Wanted
-from cli.jobs.found import Found
+from cli.jobs.found import Found, Wanted
 from cli.jobs.job_lookup import again, find, nodes_of
 from cli.named import Name, answering
 from environments.model import Environment

@@ -22,6 +22,8 @@ from fleet.pool.observed import Place
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
+from cli.jobs.found import Found
+from fleet.jobs.job import Job
 
 _JOB: Final = TypeAdapter(PoolJob)
 _PLACE: Final = TypeAdapter(Place)
@@ -126,3 +128,35 @@ def _attempt(job: PoolJob, rank: Rank) -> Attempt:
 
 def _key(fleet: str, job_id: str) -> dict[str, dict[str, str]]:
     return {"fleet": {"S": fleet}, "item": {"S": f"job/{job_id}"}}
+
+
+def found_on_pools(account: Account, environment: Environment) -> list[Found] | None:
+    """The jobs of every pool that is deployed; None where none is."""
+    found: list[Found] | None = None
+    for fleet in environment.pool_fleets:
+        try:
+            jobs = list(jobs_of(account, environment, fleet))
+        except NotDeployedError:
+            if not environment.batch_fleets:
+                raise
+            continue
+        found = [*(found or []), *(_of_pool(fleet, job) for job in jobs)]
+    return found
+
+
+def _of_pool(fleet: TrainingFleet, job: PoolJob) -> Found:
+    asked, last = job.order, job.last
+    starts = [rank.started_at for rank in last.ranks if rank.started_at] if last else []
+    return Found(
+        job_id=asked.job_id,
+        name=asked.name,
+        fleet=fleet,
+        job=Job(asked.job, asked.owner, fleet.name, asked.nodes, "", (), tokens_wanted=asked.tokens_wanted),
+        status=status(job),
+        reason=job.reason,
+        created=asked.created_at,
+        started=min(starts, default=None),
+        stopped=job.since if job.is_over else None,
+        attempts=sum(attempt.is_over for attempt in job.attempts),
+        pool_job=job,
+    )

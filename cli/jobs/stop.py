@@ -12,8 +12,7 @@ import typer
 from cli.account import Account, AwsError
 from cli.answers import print_json, refuse, say
 from cli.jobs import pools
-from cli.jobs.answers import Wanted
-from cli.jobs.found import Found
+from cli.jobs.found import Found, Wanted
 from cli.jobs.job_lookup import describe, find, nodes_of
 from cli.named import Name, answering
 from environments.fleets import pool_settings

@@ -1,4 +1,7 @@
-"""The price table of an environment, as people's commands read it and, where they ask for it, change it."""
+"""The price table of an environment, as people's commands read it and, where they ask for it, change it.
+
+Commands that do without the newest prices say so when AWS does not answer, and go on.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,6 +17,11 @@ from fleet.prices.record import PriceRecord, from_item, price_key, texts, to_ite
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import ScanInputTypeDef
+
+from cli.account import AwsError, has_no_credentials
+from cli.answers import complain, refuse
+from environments import loader
+from fleet.prices.record import PriceRecordError
 
 _ABSENT: Final = ("ResourceNotFoundException",)
 _PAGES: Final = 100
@@ -77,3 +85,31 @@ def keep(account: Account, environment: Environment, record: PriceRecord) -> Non
         ConditionExpression="read_at = :read_at",
         ExpressionAttributeValues={":read_at": {"S": record.read_at}},
     )
+
+
+PRICES_HELP: Final = "An environment whose refreshed prices lie over the embedded ones. Default: offline."
+
+
+def newest_or_embedded(account: Account, environment: str, spec: FleetSpec) -> FleetSpec:
+    """``spec`` at the newest known price; at the embedded one, with a line about it, when the table is not answered."""
+    try:
+        return newest(account, environment, spec)
+    except (AwsError, PriceRecordError) as error:
+        if isinstance(error, AwsError) and has_no_credentials(error):
+            raise
+        complain(f"the refreshed price was not read, the embedded one counts: {error}")
+        return spec
+
+
+def of_environment(name: str | None) -> Mapping[str, tuple[Price, ...]]:
+    """All refreshed prices of an environment by instance type; none without a ``name``. An error ends the command."""
+    if name is None:
+        return {}
+    try:
+        environment = loader.load(name)
+        kept = records(Account(environment.region), environment)
+    except (AwsError, PriceRecordError, loader.EnvironmentFileError) as error:
+        refuse(error)
+    if not kept:
+        refuse(f"environment {environment.name} has no refreshed prices: fleet prices refresh {name}")
+    return by_type(kept)

@@ -1,18 +1,30 @@
-"""How `fleet plan cost` answers: JSON with every line, or tables for people."""
+"""`fleet plan cost`: what an environment costs in a month, and what changes against another file.
 
-from collections.abc import Sequence
+The answer is JSON with every line, or tables for people.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import typer
 from rich.text import Text
 
-from cli.answers import print_json, say
-from cli.figures import dollars
+from cli.answers import complain, print_json, refuse, say
+from cli.figures import dollars, today
+from cli.named import NAME_HELP, Name
+from cli.prices.table import PRICES_HELP, of_environment
 from cli.tables import Column, Table, print_table
+from environments import loader
+from environments.loader import EnvironmentFileError
+from environments.month_shape import month_shape
+from fleet.instances import Price
 from fleet.prices.wording import small_amount
-from planning.month.bill import Change, Month, changes
+from planning.money import PlanError
+from planning.month.bill import Change, Month, changes, month_of
 from planning.month.design_budgets import DESIGN_BUDGETS
 from planning.month.line import Group, Line, Spread
+from planning.month.shape import Use
 
 # "jobs' and functions' logs" breaks between words in a narrow terminal.
 _NAME_WIDTH: Final = 16
@@ -139,3 +151,40 @@ def _budget(month: Month) -> str:
         return f"CloudWatch: ${dollars(expected)} expected; monitoring.cloudwatch_usd_per_month would set a budget"
     verdict = "over its budget" if month.is_over_cloudwatch_budget else "within its budget"
     return f"CloudWatch: ${dollars(expected)} expected, {verdict} of ${dollars(budget)}"
+
+
+def cost(
+    environment: Name,
+    against: Annotated[str | None, typer.Option(help=f"{NAME_HELP} Show what changes from it.")] = None,
+    use: Annotated[
+        str, typer.Option(help="Low, expected and high share of the month in which nodes run that scale to zero.")
+    ] = "0.3,0.7,1",
+    prices: Annotated[str | None, typer.Option(help=PRICES_HELP)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Work out a month of 730 hours: low, expected and high, line by line, each with its price's source and date."""
+    try:
+        running = _use(use)
+    except PlanError as error:
+        refuse(error)
+    refreshed = of_environment(prices)
+    month = _month(environment, running, refreshed)
+    before = _month(against, running, refreshed) if against else None
+    show(month, before, as_json=as_json)
+
+
+def _month(environment: str, use: Use, refreshed: Mapping[str, tuple[Price, ...]]) -> Month:
+    try:
+        return month_of(month_shape(loader.load(environment), refreshed), use, today())
+    except EnvironmentFileError as error:
+        for line in str(error).splitlines():
+            complain(line)
+        raise typer.Exit(1) from None
+
+
+def _use(text: str) -> Use:
+    try:
+        low, expected, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise PlanError(f"use is {text!r}; give low,expected,high as three numbers, as 0.3,0.7,1") from None
+    return Use(Spread(low, expected, high))

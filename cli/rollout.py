@@ -1,18 +1,73 @@
-"""`fleet rollout` and its commands. Exit codes: 0 done or under way, 3 rolled back, 4 held, 1 not done at all."""
+"""`fleet rollout` and its commands. Exit codes: 0 done or under way, 3 rolled back, 4 held, 1 not done at all.
 
+The deployed rollout function is asked here, and nowhere else.
+"""
+
+import json
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
+import boto3
 import typer
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 
+from cli.account import AwsError, explained
 from cli.answers import print_json, refuse, say
 from cli.named import Name, fleet_among
-from cli.rollout import engine
+from cli.progress import waiting
 from environments import loader
 from environments.model import Environment
+from fleet import naming
+
+# The function may take a minute and a half. A command that is lost may be given again: by its id it is the same one.
+_COMMAND: Final = Config(connect_timeout=5, read_timeout=100, retries={"mode": "standard", "total_max_attempts": 2})
+
+
+class EngineError(AwsError):
+    """AWS or the function did not do it; one line for the person who asked."""
+
+
+def ask(environment: Environment, action: str, fleet: str, **more: str) -> dict[str, Any]:
+    """Give the function a command; its answer, a report.
+
+    Raises:
+        EngineError: it is not deployed, does not answer, or refuses.
+    """
+    payload = {"action": action, "fleet": fleet, **more}
+    name = naming.rollout_function(environment.name)
+    try:
+        client = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
+        with waiting(f"waiting for {name}"):
+            answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
+        content: dict[str, Any] = json.loads(answer["Payload"].read())
+    except (BotoCoreError, ClientError, ValueError) as error:
+        raise EngineError(_reason(environment, error)) from error
+    if answer.get("FunctionError"):
+        what = content.get("errorMessage") or content.get("errorType") or "no answer"
+        raise EngineError(f"the rollout function failed: {what}; its log says more")
+    if "refused" in content:
+        raise EngineError(f"refused: {content['refused']}")
+    return content
+
+
+def caller(environment: Environment) -> str:
+    """Who asks, for the history; empty where STS does not say."""
+    try:
+        sts = boto3.client("sts", region_name=environment.region, config=_COMMAND)
+        return str(sts.get_caller_identity()["Arn"])[:200]
+    except (BotoCoreError, ClientError):
+        return ""
+
+
+def _reason(environment: Environment, error: Exception) -> str:
+    if isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") == "ResourceNotFoundException":
+        return f"environment {environment.name} has no rollout function: deploy it, with an inference fleet in its file"
+    return str(explained(error, f"lambda:Invoke of {naming.rollout_function(environment.name)}", environment.region))
+
 
 app = typer.Typer(help="New versions of endpoints: start, status, pause, resume, abort.", no_args_is_help=True)
 FleetName = Annotated[str, typer.Argument(help="An inference fleet.")]
@@ -39,7 +94,7 @@ def start(  # noqa: PLR0913, PLR0917 - the command line's own options
     with _answering(environment, fleet) as named:
         more = {"rollout_id": uuid.uuid4().hex[:12], "image": image, "artifact": artifact}
         more |= {"without_shadow": "true"} if without_shadow else {}
-        report = engine.ask(named, "start", fleet, who=engine.caller(named), **more)
+        report = ask(named, "start", fleet, who=caller(named), **more)
         _show(named, report, follow, as_json)
 
 
@@ -47,7 +102,7 @@ def start(  # noqa: PLR0913, PLR0917 - the command line's own options
 def status(environment: Name, fleet: FleetName, follow: Follow = False, as_json: AsJson = False) -> None:
     """Show the newest rollout: where it stands, what it waits for, and what really serves."""
     with _answering(environment, fleet) as named:
-        _show(named, engine.ask(named, "status", fleet), follow, as_json)
+        _show(named, ask(named, "status", fleet), follow, as_json)
 
 
 @app.command()
@@ -70,7 +125,7 @@ def abort(environment: Name, fleet: FleetName, as_json: AsJson = False) -> None:
 
 def _change(environment: str, fleet: str, action: str, as_json: bool) -> None:
     with _answering(environment, fleet) as named:
-        report = engine.ask(named, action, fleet, who=engine.caller(named))
+        report = ask(named, action, fleet, who=caller(named))
         _print(report, as_json)
 
 
@@ -81,7 +136,7 @@ def _answering(environment: str, fleet: str) -> Iterator[Environment]:
         serving = {each.name: each for each in (*named.inference_fleets, *named.hosted_fleets)}
         fleet_among(fleet, serving, f"inference fleet of {named.name}")
         yield named
-    except (engine.EngineError, loader.EnvironmentFileError) as error:
+    except (EngineError, loader.EnvironmentFileError) as error:
         refuse(error)
 
 
@@ -90,7 +145,7 @@ def _show(environment: Environment, report: dict[str, Any], follow: bool, as_jso
     while follow and not report["is_over"]:
         told = _tell_events(report, told)
         time.sleep(_LOOK_SECONDS)
-        report = engine.ask(environment, "status", report["fleet"])
+        report = ask(environment, "status", report["fleet"])
     if follow and not as_json:
         _tell_events(report, told)
     _print(report, as_json, with_history=not follow)

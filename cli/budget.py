@@ -1,16 +1,47 @@
-"""`fleet budget status|approve|resume ENV`."""
+"""`fleet budget status|approve|resume ENV`, over the deployed function that watches budgets."""
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
+from botocore.exceptions import BotoCoreError, ClientError
 
+from cli.account import AwsError, explained
 from cli.answers import say
-from cli.budget import budget_function
+from cli.block_engine import signed_url
+from cli.functions import FunctionFailedError, call
 from cli.named import Name, answering
 from cli.tables import Table, print_table
+from environments.model import Environment
+from fleet import naming
+from fleet.approval import BUDGET, binding
 from fleet.prices.wording import amount
+
+# It has three minutes. A decision whose answer is lost is looked up with `status`, and not repeated.
+_SECONDS: Final = 190.0
+
+
+def ask(environment: Environment, action: str, *, signed: bool = False) -> dict[str, Any]:
+    """What the function answers: ``budgets``, ``stop``, ``closed``, ``may_stop``.
+
+    Raises:
+        AwsError: it is not deployed, does not answer, or refuses.
+    """
+    name = naming.budgets_function(environment.name)
+    payload = {"action": action}
+    try:
+        if signed:
+            payload["signed_url"] = signed_url(environment.region, binding(environment.name, action, BUDGET))
+        content = call(environment, name, payload, _SECONDS)
+    except (BotoCoreError, ClientError) as error:
+        raise explained(error, "sts:GetCallerIdentity", environment.region) from error
+    except FunctionFailedError as error:
+        raise AwsError(f"{name} failed: {error}") from error
+    if "refused" in content:
+        raise AwsError(f"refused: {content['refused']}")
+    return content
+
 
 app = typer.Typer(help="Budgets: status, approve a stop, resume.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -20,7 +51,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def status(environment: Name, as_json: AsJson = False) -> None:
     """Show what the month has cost so far, what it comes to at the present rate, and whether anything is stopped."""
     with answering(environment) as named:
-        content = budget_function.ask(named, "status")
+        content = ask(named, "status")
     _show(content, as_json=as_json)
 
 
@@ -38,7 +69,7 @@ def resume(environment: Name, as_json: AsJson = False) -> None:
 
 def _decide(environment: str, action: str, *, as_json: bool) -> None:
     with answering(environment) as named:
-        content = budget_function.ask(named, action, signed=True)
+        content = ask(named, action, signed=True)
     _show(content, as_json=as_json)
 
 

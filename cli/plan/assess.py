@@ -1,14 +1,25 @@
-"""The shape of a questionnaire file: what a team knows of the workloads that it might migrate."""
+"""`fleet plan assess`: a questionnaire in, a migration plan out.
 
+A questionnaire is a file: what a team knows of the workloads that it might migrate.
+"""
+
+import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
+import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from cli.answers import complain, refuse
 from environments.explain import Vocabulary, explain
 from environments.reading import read_mapping
 from fleet.diagnostics import Diagnostic
 from planning.assessment import workload as domain
+from planning.assessment.page import page
+from planning.assessment.plan import MigrationPlan
+from planning.assessment.plan import assess as work_out
+from planning.money import PlanError
 
 EXAMPLE: Final = "examples/assessment.yaml"
 Usd = Annotated[float, Field(gt=0, le=1e9)]
@@ -91,3 +102,45 @@ def read(path: Path) -> domain.Questionnaire | list[Diagnostic]:
         return QuestionnaireFile.model_validate(content).questionnaire()
     except ValidationError as error:
         return explain(error, content, VOCABULARY)
+
+
+def assess(
+    file: Annotated[Path, typer.Argument(help="Answers about workloads, such as examples/assessment.yaml.")],
+    out: Annotated[Path | None, typer.Option(help="Write the plan here, instead of printing it.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say which workloads to migrate to Neuron, in which order, and what is still to be asked; in Markdown."""
+    answers = read(file)
+    if isinstance(answers, list):
+        for diagnostic in answers:
+            complain(f"{file}: {diagnostic}")
+        raise typer.Exit(1)
+    try:
+        plan = work_out(answers)
+    except PlanError as error:
+        refuse(f"{file}: {error}")
+    text = json.dumps(as_content(plan), indent=2) + "\n" if as_json else page(plan)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        refuse(f"{out}: cannot be written: {error.strerror}")
+
+
+def as_content(plan: MigrationPlan) -> dict[str, Any]:
+    """Everything, for JSON, with risks and verdicts in words."""
+    return {
+        "team": plan.team,
+        "workloads": [
+            {
+                **asdict(each),
+                "row": {**asdict(each.row), "risk": each.row.risk.words},
+                "risk": each.risk.words,
+                "verdict": each.verdict.words,
+                "findings": [{**asdict(finding), "risk": finding.risk.words} for finding in each.findings],
+            }
+            for each in plan.assessed
+        ],
+    }
