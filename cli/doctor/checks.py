@@ -15,9 +15,8 @@ from cli.prices.table import newest
 from environments.fleets import InferenceFleet
 from fleet.diagnostics import Diagnostic
 from fleet.prices import price_of
-from planning.preflight.cost_tags import NEEDED, diagnose_cost_tags
+from planning.preflight.costs import NEEDED, diagnose_cost_tags, diagnose_price
 from planning.preflight.endpoints import CertificateSeen, SecretSeen, diagnose_certificate, diagnose_secret
-from planning.preflight.prices import diagnose_price
 from planning.preflight.stacks import diagnose_stacks
 
 _ABSENT: Final = frozenset({"ResourceNotFoundException"})

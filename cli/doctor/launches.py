@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cli.doctor.account import DoctorAccount
-from planning.preflight.images import ImageSeen, diagnose_image, is_image_id, not_an_image, parameter_not_found
+from planning.preflight.launches import ImageSeen, diagnose_image, is_image_id, not_an_image, parameter_not_found
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2.type_defs import ImageTypeDef

@@ -10,9 +10,9 @@ from fleet.capacity import quotas_needed
 from fleet.diagnostics import Diagnostic
 from fleet.hosting.quotas import SERVICE as SAGEMAKER
 from fleet.hosting.quotas import quota_code
-from planning.preflight.addresses import NodesToCome, addresses_needed, diagnose_addresses
 from planning.preflight.quotas import diagnose_quotas, vcpus_of_others
 from planning.preflight.rollouts import HostedNeed, diagnose_candidates, diagnose_hosted_quotas
+from planning.preflight.zones import NodesToCome, addresses_needed, diagnose_addresses
 
 if TYPE_CHECKING:
     from mypy_boto3_service_quotas.type_defs import ServiceQuotaTypeDef

@@ -8,10 +8,9 @@ from cli.doctor.visit import Entry, Visit
 from fleet import naming
 from fleet.diagnostics import Diagnostic
 from planning.preflight.account import no_answer
-from planning.preflight.offerings import diagnose_offering
 from planning.preflight.reservation_groups import ReservationGroupSeen, diagnose_group
 from planning.preflight.reservations import ReservationSeen, diagnose_reservation, not_created, not_found
-from planning.preflight.zones import ZoneSeen, diagnose_zones
+from planning.preflight.zones import ZoneSeen, diagnose_offering, diagnose_zones
 
 # What EC2 answers in a region that is not enabled for the account.
 _NOT_ENABLED: Final = frozenset({"AuthFailure", "OptInRequired"})

@@ -23,8 +23,7 @@ from fleet import naming
 from fleet.prices import price_of
 from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
 from local.directory import only_one, prepare
-from local.emulator_process import EmulatorProcess, listen
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import EmulatorProcess, aws_environment, listen, pointed_at
 from local.sandbox import metadata
 from local.sandbox.hardware import Hardware
 from local.steps import Steps

@@ -50,7 +50,7 @@ REFUSALS = {
     "environments/budget_rules.py",
     "fleet/alarms/utilization.py",
     "planning/breakeven.py",
-    "planning/preflight/prices.py",
+    "planning/preflight/costs.py",
     "fleet/prices/record.py",
     "lambdas/prices/price_list.py",
 }

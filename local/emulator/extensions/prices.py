@@ -7,7 +7,7 @@ from typing import Any, Final
 import ministack.app
 from ministack.core import router
 
-from local.emulator.api.documents import served
+from local.emulator.api.answers import served
 from local.emulator.api.errors import Response, answer
 from local.emulator.api.requests import ApiRequest, service_model
 from local.emulator.capacity.prices import PriceLists, unknown

@@ -8,7 +8,7 @@ import ministack.app
 from ministack.core import router
 from ministack.core.responses import get_region
 
-from local.emulator.api.documents import served
+from local.emulator.api.answers import served
 from local.emulator.api.errors import AwsError, Response, answer
 from local.emulator.api.requests import ApiRequest, service_model
 from local.emulator.capacity.quotas import Quotas

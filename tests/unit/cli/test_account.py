@@ -7,7 +7,7 @@ import pytest
 from botocore.stub import Stubber
 
 from cli.account import Account, AwsError
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import aws_environment, pointed_at
 from tests.support.http_endpoint import Answer, endpoint
 
 BUSY = Answer(503, b'{"message": "busy"}')

@@ -7,7 +7,7 @@ from botocore.stub import Stubber
 
 from cli.account import NO_CREDENTIALS
 from cli.doctor.account import NO_ANSWER, DoctorAccount, UnansweredError
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import aws_environment, pointed_at
 from tests.support.http_endpoint import Answer, endpoint
 
 

@@ -19,7 +19,7 @@ from lambdas.pool import adapters, service
 from lambdas.pool.ports import World
 from lambdas.pool.settings import Settings
 from lambdas.pool.wakes import wake
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import aws_environment, pointed_at
 from tests.support.pool_world import PLACE
 from tests.unit.local.emulator.conftest import Emulator, deploy, start_emulator
 

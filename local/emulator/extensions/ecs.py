@@ -2,18 +2,25 @@
 
 ministack has no container instances, and nothing is run: a task runs until it is stopped, its node ends, or somebody
 says with SubmitTaskStateChange, as a node's ECS agent does, what it ended with.
+
+Containers of task definitions that a stack makes, as the ECS API has them all the way down.
+
+ministack changes the case of some members' members and leaves a health check's as the template has it, so that what
+DescribeTaskDefinition answers cannot be registered again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from ministack.core.responses import get_account_id, get_region
 from ministack.services import ecs
+from ministack.services.cloudformation import provisioners
 
-from local.emulator.api.answers import Entry
-from local.emulator.api.documents import served
+from local.emulator.api.answers import Entry, served
 from local.emulator.api.errors import AwsError, Response
+from local.emulator.api.requests import service_model
+from local.emulator.batch.casing import of_template
 from local.emulator.extensions.nodes import Instance, Nodes
 
 _LOOKS: Final = ("DescribeTasks", "ListTasks")
@@ -109,3 +116,13 @@ def _cluster(request: Mapping[str, Any]) -> str:
 def _arn(cluster: str, instance: Instance) -> str:
     # ECS makes up an id; the instance's own serves as well.
     return f"arn:aws:ecs:{get_region()}:{get_account_id()}:container-instance/{cluster}/{instance['InstanceId']}"
+
+
+def keep_containers_whole() -> None:
+    """``provisioners._normalize_container_defs``."""
+    shape = service_model("ecs").shape_for("ContainerDefinition")
+
+    def normalized(containers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [of_template(shape, container) for container in containers]
+
+    provisioners._normalize_container_defs = normalized

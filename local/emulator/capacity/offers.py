@@ -1,14 +1,56 @@
-"""Extensions of Capacity Blocks: offered from the end of a block on, bought, and remembered."""
+"""What EC2 offers: instance types by zone, and extensions of Capacity Blocks, which are bought and remembered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from local.emulator.api.answers import Entry, page
+from fleet.instances import InstanceType, catalogue, instance_type
+from local.emulator.api.answers import Entry, matching, page
 from local.emulator.api.errors import AwsError
 from local.emulator.capacity.blocks import Offer, offer_of, type_of, usd_per_hour
 from local.emulator.capacity.reservations import BLOCK, Reservations
+
+_FILTERS: Final = {"instance-type": "InstanceType", "location": "Location"}
+
+
+@dataclass(slots=True)
+class Offerings:
+    """One account's view of what EC2 offers."""
+
+    _seeded: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+
+    def seed(self, region: str, type_name: str, zone_ids: Sequence[str]) -> None:
+        """Offer a type in these zones of a region and in no other.
+
+        Raises:
+            UnknownInstanceTypeError: EC2 does not have it.
+        """
+        self._seeded[region, instance_type(type_name).name] = frozenset(zone_ids)
+
+    def describe(self, region: str, zones: Mapping[str, str], request: Mapping[str, Any]) -> Entry:
+        """DescribeInstanceTypeOfferings; ``zones`` are the ids of the region's zones by name."""
+        kind = request.get("LocationType", "region")
+        found = [
+            {"InstanceType": known.name, "LocationType": kind, "Location": location}
+            for known in catalogue().values()
+            for location in self._locations(region, zones, known, kind)
+        ]
+        entries, more = page(matching(found, request.get("Filters", []), _FILTERS), request)
+        return {"InstanceTypeOfferings": entries, **more}
+
+    def _locations(self, region: str, zones: Mapping[str, str], known: InstanceType, kind: str) -> list[str]:
+        ids = self._seeded.get((region, known.name), known.availability_zone_ids)
+        offered = {name: zone_id for name, zone_id in zones.items() if zone_id in ids}
+        if kind == "availability-zone-id":
+            return list(offered.values())
+        if kind == "availability-zone":
+            return list(offered)
+        if kind == "region":
+            is_seeded = (region, known.name) in self._seeded
+            return [region] if (offered if is_seeded else region in known.regions) else []
+        raise AwsError("InvalidParameterValue", f"Invalid value '{kind}' for LocationType")
+
 
 _DAY: Final = timedelta(days=1)
 

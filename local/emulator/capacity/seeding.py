@@ -1,4 +1,4 @@
-"""What a person or a test plants in the account's capacity, as JSON, checked before any of it is taken."""
+"""What a person or a test seeds in the account's capacity, as JSON, checked before any of it is taken."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -21,10 +21,10 @@ _KNOWN: Final = frozenset({
 
 
 def reservation(capacity: Capacity, given: object) -> Entry:
-    """Plant or change one reservation; the answer is the reservation as EC2 now shows it.
+    """Seed or change one reservation; the answer is the reservation as EC2 now shows it.
 
     ``region`` and ``id`` are needed, and for a new one ``instance_type``, ``availability_zone`` and ``total``. ``type``
-    is default or capacity-block, ``start`` and ``end`` are ISO 8601; a ``state`` stays until it is planted anew, and
+    is default or capacity-block, ``start`` and ``end`` are ISO 8601; a ``state`` stays until it is seeded anew, and
     without one the clock decides. What a known reservation is not given stays as it is.
 
     Raises:
@@ -43,7 +43,7 @@ def reservation(capacity: Capacity, given: object) -> Entry:
     attributes = _attributes(given, total, known.attributes.get("Running", 0) if known else 0)
     made = reservations.put(region, reservation_id, _properties(given, total), attributes)
     if given.get("state", "") is None:
-        made.attributes.pop("PlantedState", None)
+        made.attributes.pop("SeededState", None)
     return flat(reservations.entry(made))
 
 
@@ -70,7 +70,7 @@ def _attributes(given: Mapping[str, Any], total: int, running: int) -> Entry:
     if given.get("state") is not None:
         if given["state"] not in _STATES:
             raise ValueError(f"reservations: state {given['state']!r} is not one of {', '.join(_STATES)}")
-        found["PlantedState"] = given["state"]
+        found["SeededState"] = given["state"]
     if "available" in given:
         found["Used"] = max(total - _count(given, "available", None) - running, 0)
     if "type" in given:
@@ -97,34 +97,34 @@ def flat(entry: Entry) -> Entry:
 def offering(capacity: Capacity, given: object) -> Entry:
     """``{"region", "instance_type", "zone_ids": […]}``: the type is offered in these zones only."""
     region, type_name, zone_ids = _fields(given, "offerings", region=str, instance_type=str, zone_ids=list)
-    capacity.offerings.plant(region, type_name, zone_ids)
+    capacity.offerings.seed(region, type_name, zone_ids)
     return {"instance_type": type_name, "zone_ids": zone_ids}
 
 
 def subnet(capacity: Capacity, given: object) -> Entry:
     """``{"region", "subnet", "available": n}``: the subnet has n free addresses."""
     region, name, available = _fields(given, "subnets", region=str, subnet=str, available=int)
-    capacity.plant_addresses(region, name, available)
+    capacity.seed_addresses(region, name, available)
     return {"subnet": name, "available": available}
 
 
 def quota(capacity: Capacity, given: object) -> Entry:
     """``{"region", "code", "value": vCPUs}``."""
     region, code, value = _fields(given, "quotas", region=str, code=str, value=float)
-    return capacity.quotas.plant(region, code, value)
+    return capacity.quotas.seed(region, code, value)
 
 
 def price(capacity: Capacity, given: object) -> Entry:
     """``{"region", "instance_type", "kind", "usd_per_hour"}``: what AWS's price lists say."""
     fields = _fields(given, "prices", region=str, instance_type=str, kind=str, usd_per_hour=float)
-    capacity.prices.plant(*fields)
+    capacity.prices.seed(*fields)
     return {"instance_type": fields[1], "usd_per_hour": fields[3]}
 
 
 def environment(capacity: Capacity, given: object) -> Entry:
     """``{"region", "name", "status", "reason"}``: what Batch thinks of a compute environment."""
     fields = _fields(given, "compute-environments", region=str, name=str, status=str, reason=str)
-    return capacity.batch.plant_status(*fields)
+    return capacity.batch.seed_status(*fields)
 
 
 def jobs(capacity: Capacity, given: object) -> Entry:
@@ -133,7 +133,7 @@ def jobs(capacity: Capacity, given: object) -> Entry:
     for job in found:
         if not isinstance(job, dict) or not {"jobId", "jobName"} <= set(job) or job.get("status") not in STATUSES:
             raise ValueError(f"jobs: {job!r} needs jobId, jobName, and a status out of {', '.join(STATUSES)}")
-    capacity.jobs.plant(region, queue, found)
+    capacity.jobs.seed(region, queue, found)
     return {"jobs": found}
 
 
@@ -169,7 +169,7 @@ def _fields(given: object, what: str, **fields: type) -> list[Any]:
     return [given[name] for name in fields]
 
 
-PLANTERS: Final[Mapping[str, Callable[[Capacity, Any], Entry]]] = {
+SEEDERS: Final[Mapping[str, Callable[[Capacity, Any], Entry]]] = {
     "reservations": reservation,
     "compute-environments": environment,
     "container-instances": container_instance,
