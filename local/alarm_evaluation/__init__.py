@@ -9,18 +9,14 @@ Sources: Amazon CloudWatch User Guide and API reference, by the pages that each 
 from local.alarm_evaluation.alarm_set import AlarmSet, Status
 from local.alarm_evaluation.datapoints import COMPARISONS, TreatMissing, evaluate, evaluation_range
 from local.alarm_evaluation.definitions import (
-    Action,
     CompositeAlarm,
     Definition,
     DefinitionError,
-    Event,
     MetricAlarm,
-    State,
     Suppression,
-    Transition,
-    Verdict,
     WarmUp,
 )
+from local.alarm_evaluation.states import Action, Event, State, Transition, Verdict
 from local.alarm_evaluation.statistics import Series, SeriesKey, SeriesSource
 
 __all__ = [

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from local.alarm_evaluation.definitions import State
+from local.alarm_evaluation.states import State
 
 _TOKEN = re.compile(r'\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<mark>[()])|(?P<word>[^\s()"]+))')
 _AT_LEAST = re.compile(r'\s*\(\s*"?(\d+)(%?)"?\s*,\s*(NOT\s+)?(ALARM|OK|INSUFFICIENT_DATA)\s*,\s*\(')

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from local.alarm_evaluation.definitions import State, Verdict
+from local.alarm_evaluation.states import State, Verdict
 
 # The guide's examples retrieve 5 datapoints for 3 evaluation periods and say that the number varies with the period;
 # two more than asked for is the one figure it documents.

@@ -12,8 +12,9 @@ reference.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from local.alarm_evaluation.definitions import State, Suppression
+from local.alarm_evaluation.definitions import Suppression
 from local.alarm_evaluation.schedules import Schedule
+from local.alarm_evaluation.states import State
 
 
 class HeldBy(StrEnum):

@@ -12,7 +12,7 @@ from local.alarm_evaluation.suppression import MuteRule
 from local.emulator.cloudwatch.alarm_requests import check_composite_alarm, check_metric_alarm
 from local.emulator.cloudwatch.definitions import alarm_name, composite_alarm, metric_alarm
 from local.emulator.cloudwatch.errors import ApiError, validation
-from local.emulator.cloudwatch.notifications import composite_reason, triggering_alarms
+from local.emulator.cloudwatch.reasons import composite_reason, triggering_alarms
 
 _HISTORY_KEPT: Final = 10_000
 
