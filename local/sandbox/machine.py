@@ -17,10 +17,10 @@ import msgspec
 
 from local.sandbox import hardware
 from local.sandbox.agent import Agent
+from local.sandbox.boot_data import injected, scripts
 from local.sandbox.hardware import Hardware
 from local.sandbox.systemd import Systemd
 from local.sandbox.units import Unit
-from local.sandbox.user_data import injected, scripts
 from local.simulation.machine import write_launcher
 from local.simulation.script import Script
 

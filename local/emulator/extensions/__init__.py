@@ -16,8 +16,7 @@ from local.emulator.extensions.hosting import serve_hosting
 from local.emulator.extensions.launches import publish_images, show_launch_templates
 from local.emulator.extensions.load_balancers import keep_weights
 from local.emulator.extensions.observability import publisher, read_logs, serve_cloudwatch
-from local.emulator.extensions.prices import serve_prices
-from local.emulator.extensions.quotas import serve_quotas
+from local.emulator.extensions.prices import serve_prices, serve_quotas
 from local.emulator.extensions.resource_groups import keep_members_true
 from local.emulator.extensions.scaling_policies import GroupScaling, follow_alarms
 from local.emulator.extensions.settling import keep_instances

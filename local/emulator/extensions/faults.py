@@ -9,7 +9,7 @@ from ministack.services.cloudformation import provisioners, stacks
 from local.emulator.api.errors import AwsError, Response, answer
 from local.emulator.api.requests import ApiRequest, service_model
 from local.emulator.faults import FaultStore
-from local.emulator.resources.handler import Made
+from local.emulator.resources.store import Made
 
 Handler = Callable[[str, str, Mapping[str, str], bytes, Mapping[str, Any]], Awaitable[Response]]
 

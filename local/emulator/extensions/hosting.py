@@ -22,9 +22,8 @@ from local.emulator.faults import FaultStore
 from local.emulator.hosting.endpoint import Entry
 from local.emulator.hosting.service import Hosting, Operation
 from local.emulator.platform import Platform
-from local.emulator.resources.handler import Made, SchemaBackedHandler
 from local.emulator.resources.schemas import checked
-from local.emulator.resources.store import Resource, ResourceStore
+from local.emulator.resources.store import Made, Resource, ResourceStore, SchemaBackedHandler
 
 TYPE = "AWS::ApplicationAutoScaling::ScalableTarget"
 

@@ -17,10 +17,9 @@ from local.emulator.cloudwatch.service import CloudWatch
 from local.emulator.extensions import launches, resource_groups
 from local.emulator.extensions.auto_scaling import keep_policies
 from local.emulator.platform import Platform
-from local.emulator.resources.handler import Made, SchemaBackedHandler
 from local.emulator.resources.identity import generated_name
 from local.emulator.resources.schemas import checked
-from local.emulator.resources.store import Resource
+from local.emulator.resources.store import Made, Resource, SchemaBackedHandler
 
 SCHEMA_BACKED_TYPES: Final = (
     "AWS::ApplicationAutoScaling::ScalingPolicy",
