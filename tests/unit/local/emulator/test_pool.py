@@ -17,7 +17,7 @@ from fleet import naming
 from fleet.pool.job import Order, Phase, PoolJob, submitted
 from lambdas.pool import adapters, service
 from lambdas.pool.wakes import wake
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import aws_environment, pointed_at
 from tests.support.pool_world import PLACE
 from tests.unit.local.emulator.conftest import Emulator, deploy, start_emulator
 
