@@ -13,7 +13,7 @@ from fleet.reserved.assessment import Assessment
 from fleet.reserved.observed import Place
 from lambdas.capacity_watch import adapters, service
 from local.control import EmulatorControl
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import aws_environment, pointed_at
 from tests.support.watched_capacity import endpoint, on_demand, place
 from tests.unit.local.emulator.conftest import Emulator, deploy, start_emulator
 
