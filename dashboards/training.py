@@ -8,20 +8,25 @@ from dashboards import compilation, cores, money, network
 from dashboards.by_job import work_rows
 from dashboards.widgets import MINUTE, Row, graph, node_states, row, series, text, watched
 from environments.fleets import TrainingFleet
-from environments.model import Environment
 from fleet import metrics
 from fleet.alarms import AlarmSpec, Spec
+from fleet.capacity.plan import LaunchPlan
 from fleet.metrics import MetricSpec, Unit
 
 
-def rows(environment: Environment, specs: Mapping[str, tuple[Spec, ...]]) -> list[Row]:
-    """One section per training fleet."""
-    sections = [_section(environment, fleet, specs[fleet.name]) for fleet in environment.training_fleets]
-    return [row(money.price_text(environment)), *(widgets for section in sections for widgets in section)]
+def rows(
+    environment: str,
+    fleets: Sequence[TrainingFleet],
+    plans: Mapping[str, LaunchPlan],
+    specs: Mapping[str, tuple[Spec, ...]],
+) -> list[Row]:
+    """One section for each of ``fleets``; ``plans`` are those of all."""
+    sections = [_section(environment, fleet, plans[fleet.name], specs[fleet.name]) for fleet in fleets]
+    return [row(money.price_text(plans.values())), *(widgets for section in sections for widgets in section)]
 
 
-def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) -> list[Row]:
-    environment, name = named.name, fleet.name
+def _section(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Sequence[Spec]) -> list[Row]:
+    name = fleet.name
     thresholds = {spec.key: spec for spec in specs if isinstance(spec, AlarmSpec)}
     # The threshold belongs to the metric that the alarm reads, which depends on whether FLOPs are reported.
     low = [thresholds["UtilizationBelowThreshold"]]
@@ -96,7 +101,7 @@ def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) ->
         ),
         work_rows(environment, name),
         *compilation.rows(environment, name, failing=thresholds["CompileFailing"]),
-        *network.rows(named, fleet),
+        *network.rows(environment, plan),
         row(cores.spread_table(environment, name, fleet.nodes), cores.core_table(environment, name, fleet.nodes)),
     ]
 

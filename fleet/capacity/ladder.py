@@ -20,10 +20,18 @@ def ladder(spec: FleetSpec) -> tuple[LaunchPlan, ...]:
     Raises:
         FleetRefusedError: the fleet itself cannot be built.
     """
-    own = compile_fleet(spec)
+    return (compile_fleet(spec), *_rungs(spec))
+
+
+def other_types(own: LaunchPlan) -> tuple[LaunchPlan, ...]:
+    """The plans of the fleet's alternative types in its own zones, after its ``own``."""
+    return _rungs(replace(own.spec, fallback_zone_ids=()))
+
+
+def _rungs(spec: FleetSpec) -> tuple[LaunchPlan, ...]:
     if spec.market in (MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK):
-        return (own,)
-    return (own, *filter(None, map(_plan, _further(spec))))
+        return ()
+    return tuple(filter(None, map(_plan, _further(spec))))
 
 
 def _further(spec: FleetSpec) -> Iterator[FleetSpec]:

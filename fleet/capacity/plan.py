@@ -25,6 +25,8 @@ class FleetRefusedError(ValueError):
 class LaunchPlan:
     """What a launch template, a placement group and a reservation are made from."""
 
+    spec: FleetSpec
+    """What was asked for; no reader of a plan needs the fleet's own entry for it."""
     instance_type: InstanceType
     network_interfaces: tuple[NetworkInterface, ...]
     market_type: str | None
@@ -51,6 +53,21 @@ class LaunchPlan:
     notes: tuple[Diagnostic, ...]
 
     @property
+    def nodes(self) -> int:
+        """How many nodes there are at most."""
+        return self.spec.nodes
+
+    @property
+    def market(self) -> MarketKind:
+        """How they are bought; ``market_type`` is what EC2 is told of it."""
+        return self.spec.market
+
+    @property
+    def max_vcpus(self) -> int:
+        """Of all nodes together: AWS Batch counts capacity in these."""
+        return self.nodes * self.instance_type.vcpus
+
+    @property
     def addresses_per_node(self) -> int:
         """Private IP addresses that one node takes from its subnet."""
         return sum(interface.addresses for interface in self.network_interfaces)
@@ -69,6 +86,7 @@ def compile_fleet(spec: FleetSpec, *, now: datetime | None = None) -> LaunchPlan
     efa = uses_efa(spec, known)
     creates = spec.market is MarketKind.RESERVATION and not spec.reserved.exists
     return LaunchPlan(
+        spec=spec,
         instance_type=known,
         network_interfaces=network_interfaces(known, spec.efa_layout) if efa else PLAIN,
         market_type=_market_type(spec),
