@@ -20,7 +20,6 @@ from agents.collectors.instance.metadata import InstanceMetadata, instance_id
 from agents.collectors.jobs.collector import JobCollector
 from agents.collectors.kernel_log.collector import KernelLogCollector
 from agents.collectors.markers import MarkerCollector
-from agents.collectors.neuron_monitor.ecc import EccWatch
 from agents.collectors.pool import CollectorPool
 from agents.collectors.reading.boot_memory import BootMemory
 from agents.collectors.self_usage import MonitorUsage
@@ -35,9 +34,11 @@ from agents.disk.sequence_file import SequenceFile
 from agents.disk.spool import Spool
 from agents.disk.spooled import Dropped
 from agents.disk.state_file import StateFile
+from agents.minute.aggregate import batch_of
 from agents.minute.pipeline import Pipeline
-from agents.minute.recovery import batch_of, close_unfinished
+from agents.minute.recovery import close_unfinished
 from agents.monitor import settings
+from agents.monitor.ecc import EccWatch
 from agents.monitor.events import MonitorEvent
 from agents.monitor.process import MonitorProcess
 from agents.monitor.supervisor import Startable, Supervisor

@@ -6,7 +6,9 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from agents.errors import ConfigError
 from fleet.compile_cache.graph import LOCAL_FOLDER
+from fleet.instances import core_groupings
 
 Percent = Annotated[float, msgspec.Meta(gt=0, le=100)]
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -23,10 +25,6 @@ ALWAYS_ON: Final[Mapping[str, str]] = {
     "notices": "a node that AWS takes back would not drain",
     "serving": "a node that its endpoint gave up would look healthy",
 }
-
-
-class ConfigError(ValueError):
-    """The configuration file cannot be used; the message names the file, the field and what is wrong."""
 
 
 class PriceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,7 +89,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     node: str = ""
     instance_type: str = ""
     dtype: str = "bf16"
-    lnc: Literal[1, 2] | None = None
+    lnc: int | None = None
     target_utilization_percent: Percent = 40.0
     reports_flops: bool = True
     price: PriceConfig | None = None
@@ -130,8 +128,11 @@ def read(path: Path) -> AgentConfig:
         ConfigError: the file is missing, is not JSON, or a field is unknown, absent or out of range.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=AgentConfig)
+        config = msgspec.json.decode(path.read_bytes(), type=AgentConfig)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
     except msgspec.DecodeError as error:
         raise ConfigError(f"{path}: {error}") from error
+    if config.lnc not in (None, *core_groupings()):
+        raise ConfigError(f"{path}: Invalid enum value {config.lnc} - at `$.lnc`")
+    return config

@@ -13,11 +13,12 @@ from typing import Any, Final
 import msgspec
 
 from agents.config import AgentConfig
+from agents.errors import UnreadableLineError
 from agents.minute.aggregate import metric_data
 from agents.minute.batch import Datum, Event, SelfFigures, iso
 from agents.minute.log_event import log_event
 from agents.minute.pipeline import Pipeline, Surroundings
-from agents.monitor.decode.parse import UnreadableLineError, parse
+from agents.monitor.decode.parse import parse
 from agents.monitor.decode.report import Report
 from fleet.metrics import PERIOD_SECONDS
 

@@ -15,10 +15,10 @@ from typing import Annotated
 import typer
 
 from agents.clock import Clock, SystemClock
-from agents.config import AgentConfig, ConfigError
+from agents.config import AgentConfig
 from agents.config import read as read_config
+from agents.errors import ConfigError, GateError, SettingsError
 from agents.monitor.events import MonitorEvent
-from agents.monitor.settings import SettingsError
 from agents.plain_help import PlainGroup
 from agents.sinks.sink import Sink
 from agents.sinks.stdout import StdoutSink
@@ -144,7 +144,7 @@ def gate(
             typer.echo(health_gate.ranks(configuration))
             return
         found = health_gate.judge(configuration, outputs, root, SystemClock().now())
-    except (ConfigError, health_gate.GateError, OSError) as error:
+    except (ConfigError, GateError, OSError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from error
     for finding in found.findings:

@@ -15,9 +15,10 @@ from agents.collectors.self_usage import SelfUsage
 from agents.disk.minutes import Begun, Minutes
 from agents.disk.spooled import Dropped
 from agents.disk.state_file import StateFile
+from agents.minute.aggregate import batch_of
 from agents.minute.batch import SelfFigures
 from agents.minute.pipeline import Pipeline, Surroundings
-from agents.minute.recovery import batch_of, close_unfinished
+from agents.minute.recovery import close_unfinished
 from agents.monitor.events import MonitorEvent, MonitorLine, MonitorOverlongLine
 from agents.monitor.supervisor import Supervisor
 from agents.price import PriceKeeper

@@ -3,12 +3,14 @@
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from environments.endpoints import Endpoint
 from environments.markets import CapacityBlock, Market, Reservation
 from environments.strict_model import StrictModel
 from fleet.fleet_spec import EfaLayout, Engine, MarketKind
+from fleet.instances import core_groupings
 from fleet.neuron_software import Framework
 from fleet.serving.scaling import Scaling
 
@@ -16,6 +18,16 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 S3Place = Annotated[
     str, Field(pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.'()/-]*)?$", max_length=900)
 ]
+
+
+def _as_some_chip_groups(cores: int) -> int:
+    if cores not in core_groupings():
+        known = " or ".join(map(str, core_groupings()))
+        raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": known})
+    return cores
+
+
+Lnc = Annotated[int, Field(strict=True), AfterValidator(_as_some_chip_groups)]
 
 
 class FleetAlarms(StrictModel):
@@ -71,7 +83,7 @@ class _Fleet(StrictModel):
     """Neuron SDK in the container, ``"2.28"``. Default: what the image's tag says, if it does."""
     framework: Framework | None = None
     """What runs the model; with the SDK it says which chips it runs on."""
-    lnc: Literal[1, 2] | None = None
+    lnc: Lnc | None = None
     """Physical cores in one logical core. Default: the chip's."""
     dtype: Literal["bf16", "fp16", "fp8", "fp32"] = "bf16"
     """Data type whose peak utilization is measured against."""

@@ -168,6 +168,12 @@ def instance_type(name: str) -> InstanceType:
     raise UnknownInstanceTypeError(f"{name} is not an instance type", explained)
 
 
+def core_groupings() -> tuple[int, ...]:
+    """How many physical cores some chip groups into one, fewest first; which of them a chip can is the chip's."""
+    chips = _data()["accelerators"].values()
+    return tuple(sorted({cores for chip in chips for cores in chip.get("lnc_supported", ())}))
+
+
 def quota_names() -> Mapping[str, str]:
     """What Service Quotas calls the quotas of EC2 that count instances, by code."""
     names: Mapping[str, str] = _data()["quota_names"]

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import boto3
+
 from environments.markets import CapacityBlock
 from environments.model import Environment
 from environments.paging import Email
 from fleet import naming
 from local.control import EmulatorControl
 from local.emulator_process import EmulatorProcess
-from local.endpoint import client
 from local.processes import stop
 from local.steps import Steps
 
@@ -174,7 +175,7 @@ def put_blocks(environment: Environment, control: EmulatorControl) -> None:
 
 def deployed_stacks(prefix: str) -> list[DeployedStack]:
     """The stacks whose names start with ``prefix``, with the number of resources of each."""
-    cloudformation = client("cloudformation")
+    cloudformation = boto3.client("cloudformation")
     stacks = cloudformation.describe_stacks()["Stacks"]
     return [
         DeployedStack(
@@ -188,7 +189,7 @@ def deployed_stacks(prefix: str) -> list[DeployedStack]:
 
 
 def _put_secret(name: str, value: str) -> None:
-    secrets = client("secretsmanager")
+    secrets = boto3.client("secretsmanager")
     try:
         secrets.create_secret(Name=name, SecretString=value)
     except secrets.exceptions.ResourceExistsException:

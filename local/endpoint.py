@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 from unittest.mock import patch
 
-import boto3
-
 # Not a secret: the embedded AWS accepts any pair, and a real account accepts none of this kind.
 _CREDENTIALS: Final = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
 
@@ -36,8 +34,3 @@ def aws_environment(endpoint_url: str, account: str, region: str) -> dict[str, s
 def pointed_at(environment: Mapping[str, str]) -> AbstractContextManager[Any]:
     """This process itself under ``environment``, until the context ends."""
     return patch.dict(os.environ, environment, clear=True)
-
-
-def client(service: str) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
-    """An AWS client for whatever the process's environment points at."""
-    return boto3.client(service)  # type: ignore[call-overload]  # the service is a variable

@@ -5,7 +5,7 @@ may raise; what it then adds is missing from the minute, and never zero.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from agents.collectors.jobs.job import Job
@@ -22,13 +22,36 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkloadReport:
+    """What the ranks of one job reported in the minute besides metrics; ``job`` is empty for the node's only job.
+
+    Means and maxima are over the ranks; the log event's ``workload.jobs`` has the same names.
+    """
+
+    job: str
+    ranks: int
+    step: int | None = None
+    step_seconds_mean: float | None = None
+    step_seconds_max: float | None = None
+    queue_seconds_mean: float | None = None
+    queue_seconds_max: float | None = None
+    requests_in_flight_mean: float | None = None
+    requests_in_flight_max: float | None = None
+
+    def properties(self) -> dict[str, str | float]:
+        """What was reported, by the names of the log event."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, "")}
+
+
+@dataclass(frozen=True, slots=True)
 class Contribution:
     """What one collector saw in the minute. A metric that was not measured is absent.
 
     ``metrics`` are of the fleet set and ``job_metrics`` of the job set, by job id; ``event`` are properties of the log
     event. A job id of "" means the node's only job. ``jobs`` is None from whoever does not look for jobs, and ``ended``
-    are runtimes whose process is gone. ``draining`` is a reason; ``compiling`` and ``checkpoint`` are evidence for the
-    node's state. ``problems`` are for people and end up in the log event.
+    are runtimes whose process is gone. ``workload_reports`` have one entry for each job that reports. ``draining`` is a
+    reason; ``compiling`` and ``checkpoint`` are evidence for the node's state. ``problems`` are for people and end up
+    in the log event.
     """
 
     metrics: Mapping[MetricSpec, float] = field(default_factory=dict)
@@ -37,6 +60,7 @@ class Contribution:
     hardware_errors: tuple[SeenError, ...] = ()
     jobs: tuple[Job, ...] | None = None
     ended: tuple[int, ...] = ()
+    workload_reports: tuple[WorkloadReport, ...] = ()
     draining: str | None = None
     compiling: bool = False
     checkpoint: bool = False
@@ -82,6 +106,7 @@ def merged(contributions: Iterable[Contribution]) -> Contribution:
         hardware_errors=tuple(error for part in parts for error in part.hardware_errors),
         jobs=tuple(job for each in jobs for job in each) if jobs else None,
         ended=tuple(pid for part in parts for pid in part.ended),
+        workload_reports=tuple(report for part in parts for report in part.workload_reports),
         draining=next((part.draining for part in parts if part.draining is not None), None),
         compiling=any(part.compiling for part in parts),
         checkpoint=any(part.checkpoint for part in parts),

@@ -25,7 +25,7 @@ import msgspec
 
 from agents.collectors.collector import Evidence
 from agents.collectors.jobs.job import Job
-from agents.minute.minute import Reading
+from agents.minute.window import Reading
 from workload import durable_file
 
 logger = logging.getLogger(__name__)

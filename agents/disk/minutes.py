@@ -6,7 +6,7 @@ from agents.collectors.collector import Evidence
 from agents.collectors.jobs.job import Job
 from agents.disk.journal import Header, Journal, Unfinished
 from agents.disk.sequence_file import SequenceFile
-from agents.minute.minute import Reading
+from agents.minute.window import Reading
 
 
 @dataclass(frozen=True, slots=True)

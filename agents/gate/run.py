@@ -3,17 +3,14 @@
 from pathlib import Path
 
 from agents.boot import boot_id
-from agents.collectors.instance.metadata import InstanceMetadata, MetadataError
+from agents.collectors.instance.metadata import InstanceMetadata
 from agents.config import AgentConfig
+from agents.errors import GateError, MetadataError
 from agents.gate import seen, verdict
 from agents.gate.checks import Expected, findings
 from agents.gate.seen import Places
 from agents.gate.verdict import Verdict
 from fleet.instances import InstanceType, UnknownInstanceTypeError, instance_type
-
-
-class GateError(ValueError):
-    """There is nothing to hold the node against; the message says why."""
 
 
 def judge(config: AgentConfig, outputs: Path, root: Path, now: float) -> Verdict:

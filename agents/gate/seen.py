@@ -15,10 +15,11 @@ import msgspec
 
 from agents.collectors.efa.collector import efa_devices
 from agents.collectors.kernel_log.collector import entry, errors_of
-from agents.collectors.kernel_log.records import KernelRecords, NotAKernelLogError
+from agents.collectors.kernel_log.records import KernelRecords
 from agents.collectors.seen_error import SeenError
 from agents.collectors.sysfs.tree import device_folders
 from agents.collectors.tools_version import TOOLS, package_version
+from agents.errors import NotAKernelLogError
 
 DRIVER_PACKAGE: Final = "aws-neuronx-dkms"
 # neuron-ls lists every process of every core; nobody runs before the gate.

@@ -1,17 +1,17 @@
-"""One minute as PutMetricData datums: names, units, shapes and dimension sets from the catalogue.
+"""One minute as PutMetricData datums: names, units, shapes and dimension sets from the catalogue, and as the batch.
 
 A figure that was not measured has no datum. While the node is BLIND there is none about its work at all, and the
 WhenRunning metrics exist in state RUNNING only: alarms on them cannot see a node that is excused or unseen.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from agents.minute.batch import Datum, JobShare, NodeMinute, iso
-from agents.minute.minute import Figures, Percentages
+from agents.minute.batch import Batch, Datum, JobShare, NodeMinute, iso
+from agents.minute.log_event import log_event
+from agents.minute.window import Figures, Percentages
 from fleet import metrics
-from fleet.metrics import MetricSpec
+from fleet.metrics import Kind, MetricSpec
 from fleet.node_state import NodeState
 
 _STATE_METRICS: Final[Mapping[NodeState, MetricSpec]] = {
@@ -26,55 +26,43 @@ _STATE_METRICS: Final[Mapping[NodeState, MetricSpec]] = {
 }
 # What CloudWatch takes; NaN is not below it either.
 _LARGEST: Final = 2.0**360
+# Metrics and what was measured: of a distribution percentages, of statistics every value, of other kinds one.
+_Measured = Iterator[tuple[MetricSpec, Percentages | Sequence[float] | float | None]]
 _Shape = dict[str, Any]
-_Measured = Iterator[tuple[MetricSpec, _Shape]]
+
+
+def batch_of(entry: NodeMinute) -> Batch:
+    """What is published of a minute."""
+    stream = f"{entry.node.config.fleet}/{entry.node.name}"
+    return Batch(entry.minute, entry.seq, stream, metric_data(entry), log_event(entry))
 
 
 def metric_data(entry: NodeMinute) -> tuple[Datum, ...]:
     """The minute's datums: the fleet set of the whole node, then the job set of each job's part of it."""
-    node = [
-        *_work(entry, entry.figures),
-        *_value(metrics.CORES_ALLOCATED, _allocated(entry)),
-        *_money(_price(entry), entry.wasted_usd_per_hour),
-        *_faults(entry),
-        *_states(entry),
-        *_worst_job(entry),
-        *_load(entry),
-        *_own(entry),
-    ]
-    node.extend(_collected(entry, {spec for spec, _ in node}))
+    node = _shaped(_of_node(entry))
+    # A series has one datum in a minute, and the node's own word comes first.
+    node |= _shaped((spec, value) for spec, value in entry.collected.metrics.items() if spec not in node)
     return (
         *_datums(entry, None, node),
-        *(datum for share in entry.jobs for datum in _of_job(entry, share)),
-        *_reported(entry),
+        *(datum for share in entry.jobs for datum in _datums(entry, share.job.job_id, _shaped(_of_job(entry, share)))),
+        *(datum for job_id, said in entry.workload.items() for datum in _datums(entry, job_id, _shaped(said.items()))),
+        *_datums(entry, None, _shaped(_of_all_jobs(entry))),
     )
 
 
-def _of_job(entry: NodeMinute, share: JobShare) -> Iterator[Datum]:
-    measured = [*_work(entry, share.figures), *_money(share.cost_usd_per_hour, share.wasted_usd_per_hour)]
-    return _datums(entry, share.job.job_id, measured)
+def _shaped(measured: Iterable[tuple[MetricSpec, Any]]) -> dict[MetricSpec, _Shape]:
+    """Each in the shape of its kind, without those that were not measured."""
+    shapes = ((spec, _SHAPES[spec.kind](value)) for spec, value in measured if value is not None)
+    return {spec: shape for spec, shape in shapes if shape}
 
 
-def _reported(entry: NodeMinute) -> Iterator[Datum]:
-    for job_id, figures in entry.workload.items():
-        yield from _datums(entry, job_id, [each for spec, value in figures.items() for each in _value(spec, value)])
-    yield from _datums(entry, None, _of_all_jobs(entry))
-
-
-def _of_all_jobs(entry: NodeMinute) -> _Measured:
-    """What jobs say that the fleet counts too: a node's sum, and nothing where no job says anything."""
-    counted = {spec for figures in entry.workload.values() for spec in figures if spec.per_fleet}
-    for spec in sorted(counted, key=lambda each: each.name):
-        yield from _value(spec, sum(figures[spec] for figures in entry.workload.values() if spec in figures))
-
-
-def _datums(entry: NodeMinute, job_id: str | None, measured: Iterable[tuple[MetricSpec, _Shape]]) -> Iterator[Datum]:
+def _datums(entry: NodeMinute, job_id: str | None, shapes: Mapping[MetricSpec, _Shape]) -> Iterator[Datum]:
     values = {metrics.ENVIRONMENT: entry.node.config.environment, metrics.FLEET: entry.node.config.fleet}
     names: tuple[str, ...] = metrics.FLEET_DIMENSIONS
     if job_id is not None:
         values[metrics.JOB_ID], names = job_id, metrics.JOB_DIMENSIONS
     timestamp = iso(entry.minute)
-    for spec, shape in measured:
+    for spec, shape in shapes.items():
         if names in spec.dimension_sets:
             yield {
                 "MetricName": spec.name,
@@ -86,25 +74,53 @@ def _datums(entry: NodeMinute, job_id: str | None, measured: Iterable[tuple[Metr
             }
 
 
+def _of_node(entry: NodeMinute) -> _Measured:
+    yield from _work(entry, entry.figures)
+    yield metrics.CORES_ALLOCATED, _allocated(entry)
+    price = entry.node.config.price
+    yield metrics.COST_USD_PER_HOUR, None if price is None else price.usd_per_hour
+    yield metrics.WASTED_USD_PER_HOUR, entry.wasted_usd_per_hour
+    errors = sum(seen.count for seen in entry.hardware_errors)
+    yield metrics.HARDWARE_ERRORS, errors if errors or entry.figures.hardware_measured else None
+    for state, spec in _STATE_METRICS.items():
+        yield spec, int(state is entry.verdict.state)
+    yield metrics.CORES_TOTAL, entry.node.layout.cores
+    worst = entry.worst_job
+    yield metrics.NODES_HUNG, None if worst.hangs is None else int(worst.hangs)
+    yield metrics.LOWEST_JOB_CORE_UTILIZATION, worst.core_percent
+    yield metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, worst.tensor_engine_percent
+    yield from _load(entry)
+    yield from _own(entry)
+
+
+def _of_job(entry: NodeMinute, share: JobShare) -> _Measured:
+    yield from _work(entry, share.figures)
+    yield metrics.COST_USD_PER_HOUR, share.cost_usd_per_hour
+    yield metrics.WASTED_USD_PER_HOUR, share.wasted_usd_per_hour
+
+
+def _of_all_jobs(entry: NodeMinute) -> _Measured:
+    """What jobs say that the fleet counts too: a node's sum, and nothing where no job says anything."""
+    counted = {spec for figures in entry.workload.values() for spec in figures if spec.per_fleet}
+    for spec in sorted(counted, key=lambda each: each.name):
+        yield spec, sum(figures[spec] for figures in entry.workload.values() if spec in figures)
+
+
 def _work(entry: NodeMinute, figures: Figures) -> _Measured:
-    state = entry.verdict.state
-    if state is NodeState.BLIND:
+    if entry.verdict.state is NodeState.BLIND:
         return
-    running = state is NodeState.RUNNING
-    yield from _distribution(metrics.TENSOR_ENGINE_UTILIZATION, figures.tensor)
-    yield from _distribution(metrics.NEURON_CORE_UTILIZATION, figures.utilization)
-    if running:
-        yield from _distribution(metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, figures.tensor)
-        yield from _distribution(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, figures.utilization)
-    used = list(figures.device_bytes.values())
-    yield from _statistics(metrics.HBM_USED_BYTES, used)
-    size = entry.node.layout.device_bytes
-    if size:
-        yield from _statistics(metrics.HBM_USED_PERCENT, [100 * value / size for value in used])
-    yield from _value(metrics.ACHIEVED_TFLOPS, figures.tflops)
-    yield from _value(metrics.EXECUTIONS_COMPLETED, figures.completed)
-    yield from _value(metrics.EXECUTION_ERRORS, figures.failed)
-    yield from _value(metrics.EXECUTION_LATENCY_P99, figures.latency_p99)
+    yield metrics.TENSOR_ENGINE_UTILIZATION, figures.tensor
+    yield metrics.NEURON_CORE_UTILIZATION, figures.utilization
+    if entry.verdict.state is NodeState.RUNNING:
+        yield metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, figures.tensor
+        yield metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, figures.utilization
+    used, size = list(figures.device_bytes.values()), entry.node.layout.device_bytes
+    yield metrics.HBM_USED_BYTES, used
+    yield metrics.HBM_USED_PERCENT, [100 * value / size for value in used] if size else None
+    yield metrics.ACHIEVED_TFLOPS, figures.tflops
+    yield metrics.EXECUTIONS_COMPLETED, figures.completed
+    yield metrics.EXECUTION_ERRORS, figures.failed
+    yield metrics.EXECUTION_LATENCY_P99, figures.latency_p99
 
 
 def _allocated(entry: NodeMinute) -> int | None:
@@ -112,82 +128,56 @@ def _allocated(entry: NodeMinute) -> int | None:
     return None if allocated is None or entry.verdict.state is NodeState.BLIND else len(allocated)
 
 
-def _price(entry: NodeMinute) -> float | None:
-    return None if entry.node.config.price is None else entry.node.config.price.usd_per_hour
-
-
-def _money(cost: float | None, wasted: float | None) -> _Measured:
-    yield from _value(metrics.COST_USD_PER_HOUR, cost)
-    yield from _value(metrics.WASTED_USD_PER_HOUR, wasted)
-
-
-def _faults(entry: NodeMinute) -> _Measured:
-    count = sum(seen.count for seen in entry.hardware_errors)
-    yield from _value(metrics.HARDWARE_ERRORS, count if count or entry.figures.hardware_measured else None)
-
-
-def _collected(entry: NodeMinute, said: AbstractSet[MetricSpec]) -> _Measured:
-    # A series has one datum in a minute, and the node's own word comes first.
-    for spec, value in entry.collected.metrics.items():
-        if spec not in said:
-            yield from _value(spec, value)
-
-
-def _states(entry: NodeMinute) -> _Measured:
-    for state, spec in _STATE_METRICS.items():
-        yield from _value(spec, int(state is entry.verdict.state))
-    yield from _value(metrics.CORES_TOTAL, entry.node.layout.cores)
-
-
-def _worst_job(entry: NodeMinute) -> _Measured:
-    worst = entry.worst_job
-    yield from _value(metrics.NODES_HUNG, None if worst.hangs is None else int(worst.hangs))
-    yield from _value(metrics.LOWEST_JOB_CORE_UTILIZATION, worst.core_percent)
-    yield from _value(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, worst.tensor_engine_percent)
-
-
 def _load(entry: NodeMinute) -> _Measured:
     """What endpoints scale with. One node is one datum, so the fleet's Average is that of its nodes."""
-    told = entry.collected.event.get("workload", {}).get("jobs", ())
-    in_flight = [each["requests_in_flight_mean"] for each in told if "requests_in_flight_mean" in each]
-    waited = [each["queue_seconds_mean"] for each in told if "queue_seconds_mean" in each]
+    reports = entry.collected.workload_reports
+    in_flight = [each.requests_in_flight_mean for each in reports if each.requests_in_flight_mean is not None]
+    waited = [each.queue_seconds_mean for each in reports if each.queue_seconds_mean is not None]
     # Of a blind node it is not known which cores serve; an endpoint's task holds all that its fleet's type has.
     cores = _allocated(entry) or entry.node.layout.cores
-    yield from _value(metrics.REQUESTS_IN_FLIGHT_PER_CORE, sum(in_flight) / cores if in_flight and cores else None)
-    yield from _value(metrics.QUEUE_SECONDS, max(waited, default=None))
+    yield metrics.REQUESTS_IN_FLIGHT_PER_CORE, sum(in_flight) / cores if in_flight and cores else None
+    yield metrics.QUEUE_SECONDS, max(waited, default=None)
 
 
 def _own(entry: NodeMinute) -> _Measured:
-    yield from _value(metrics.AGENT_HEARTBEAT, 1)
-    yield from _value(metrics.REPORT_AGE_SECONDS, entry.own.report_age_seconds)
-    yield from _value(metrics.SPOOL_BYTES, entry.own.spool_bytes)
-    yield from _value(metrics.DROPPED_SAMPLES, entry.own.dropped)
-    yield from _value(metrics.PUBLISH_RETRIES, entry.own.retries)
-    yield from _value(metrics.AGENT_CPU_PERCENT, entry.own.cpu_percent)
-    yield from _value(metrics.AGENT_RSS_BYTES, entry.own.rss_bytes)
+    own = entry.own
+    yield metrics.AGENT_HEARTBEAT, 1
+    yield metrics.REPORT_AGE_SECONDS, own.report_age_seconds
+    yield metrics.SPOOL_BYTES, own.spool_bytes
+    yield metrics.DROPPED_SAMPLES, own.dropped
+    yield metrics.PUBLISH_RETRIES, own.retries
+    yield metrics.AGENT_CPU_PERCENT, own.cpu_percent
+    yield metrics.AGENT_RSS_BYTES, own.rss_bytes
 
 
-def _value(spec: MetricSpec, value: float | None) -> _Measured:
+def _value(value: float) -> _Shape | None:
     # One value that CloudWatch does not take would make it refuse the whole call.
-    if value is not None and abs(value) <= _LARGEST:
-        yield spec, {"Value": float(value)}
+    return {"Value": float(value)} if abs(value) <= _LARGEST else None
 
 
-def _distribution(spec: MetricSpec, percentages: Percentages) -> _Measured:
+def _distribution(percentages: Percentages) -> _Shape | None:
     counts = percentages.whole()
-    if counts:
-        yield (
-            spec,
-            {"Values": [float(value) for value in counts], "Counts": [float(count) for count in counts.values()]},
-        )
+    if not counts:
+        return None
+    return {"Values": [float(value) for value in counts], "Counts": [float(count) for count in counts.values()]}
 
 
-def _statistics(spec: MetricSpec, values: list[float] | list[int]) -> _Measured:
-    if values:
-        statistics = {
-            "SampleCount": float(len(values)),
-            "Sum": float(sum(values)),
-            "Minimum": float(min(values)),
-            "Maximum": float(max(values)),
-        }
-        yield spec, {"StatisticValues": statistics}
+def _statistics(values: Sequence[float]) -> _Shape | None:
+    if not values:
+        return None
+    statistics = {
+        "SampleCount": float(len(values)),
+        "Sum": float(sum(values)),
+        "Minimum": float(min(values)),
+        "Maximum": float(max(values)),
+    }
+    return {"StatisticValues": statistics}
+
+
+_SHAPES: Final[Mapping[Kind, Callable[[Any], _Shape | None]]] = {
+    Kind.DISTRIBUTION: _distribution,
+    Kind.STATISTICS: _statistics,
+    Kind.GAUGE: _value,
+    Kind.PER_MINUTE: _value,
+    Kind.STATE: _value,
+}

@@ -7,10 +7,10 @@ from typing import Any
 
 from agents.collectors.collector import Contribution
 from agents.collectors.jobs.job import Job
-from agents.collectors.neuron_monitor.layout import Layout
 from agents.collectors.seen_error import SeenError, combined
 from agents.config import AgentConfig
-from agents.minute.minute import Figures
+from agents.minute.window import Figures
+from agents.monitor.layout import Layout
 from fleet.job_progress import WorstJob
 from fleet.metrics import MetricSpec
 from fleet.node_state import Verdict

@@ -14,7 +14,7 @@ from agents.collectors.collector import add
 from agents.collectors.jobs.job import UNATTRIBUTED, Job, unattributed
 from agents.config import AgentConfig
 from agents.minute.batch import JobShare, Node
-from agents.minute.minute import Figures, Minute
+from agents.minute.window import Figures, MinuteWindow
 from fleet.cost import split_usd, wasted_usd_per_hour
 from fleet.job_progress import JobSeen
 from fleet.metrics import MetricSpec
@@ -72,15 +72,15 @@ def judged(found: Sequence[Claim], memory: Memory, before: Sequence[str]) -> tup
 
 
 def shares(
-    found: Sequence[Claim], minute: Minute, all_figures: Figures, state: NodeState, node: Node
+    found: Sequence[Claim], window: MinuteWindow, all_figures: Figures, state: NodeState, node: Node
 ) -> tuple[JobShare, ...]:
-    """What each job did in ``minute`` and its part of the price. ``all_figures`` are of all of them together."""
+    """What each job did in ``window`` and its part of the price. ``all_figures`` are of all of them together."""
     price = node.config.price
     costs = split_usd(price.usd_per_hour, [claim.cores for claim in found]) if price else (None,) * len(found)
-    everybody = {pid for pid, _ in all_figures.runtimes} | minute.pids
+    everybody = {pid for pid, _ in all_figures.runtimes} | window.pids
     parts = []
     for claim, cost in zip(found, costs, strict=True):
-        figures = all_figures if everybody <= claim.pids else _figures(claim, minute, all_figures, node)
+        figures = all_figures if everybody <= claim.pids else _figures(claim, window, all_figures, node)
         lost = None if cost is None else _wasted(cost, figures, state, node.config)
         parts.append(JobShare(claim.job, claim.cores, figures, cost, lost))
     return tuple(parts)
@@ -125,7 +125,7 @@ def workload(
     found: dict[str, dict[MetricSpec, float]] = {}
     problems: list[str] = []
     for name, figures in reported.items():
-        job_id = whole(name, jobs) if name else jobs[0] if len(jobs) == 1 else ""
+        job_id = whose(name, jobs)
         if not job_id:
             problems.append(f"a workload reports figures without a job, and {len(jobs) or 'no'} jobs are on the node")
         elif job_id not in found and len(found) >= MAX_JOBS:
@@ -135,11 +135,13 @@ def workload(
     return found, tuple(problems)
 
 
-def whole(name: str, jobs: Sequence[str]) -> str:
-    """The one of ``jobs`` that ``name`` is a part of, else ``name``.
+def whose(name: str, jobs: Sequence[str]) -> str:
+    """The one of ``jobs`` that ``name`` is a part of, else ``name``. Without a name, the only one; empty: unknown.
 
-    AWS_BATCH_JOB_ID as it stands, or Slurm's way of writing an element of an array.
+    A part is AWS_BATCH_JOB_ID as it stands, or Slurm's way of writing an element of an array.
     """
+    if not name:
+        return jobs[0] if len(jobs) == 1 else ""
     part = _PART.match(name)
     return part[1] if name not in jobs and part is not None and part[1] in jobs else name
 
@@ -176,10 +178,10 @@ def _folded(found: Sequence[Claim]) -> tuple[Claim, ...]:
     return _sorted([*known, Claim(unattributed(), pids, sum(claim.cores for claim in others))])
 
 
-def _figures(claim: Claim, minute: Minute, all_figures: Figures, node: Node) -> Figures:
-    figures = minute.figures(node.layout, claim.pids)
+def _figures(claim: Claim, window: MinuteWindow, all_figures: Figures, node: Node) -> Figures:
+    figures = window.figures(node.layout, claim.pids)
     if not figures.reports:
         held = {core: holding & claim.pids for core, holding in all_figures.holders.items() if holding & claim.pids}
         return replace(figures, allocated=None if all_figures.allocated is None else frozenset(held), holders=held)
     # That nothing ran for a job without a process is known.
-    return figures if claim.pids & minute.pids or figures.blind else replace(figures, completed=0)
+    return figures if claim.pids & window.pids or figures.blind else replace(figures, completed=0)

@@ -14,7 +14,7 @@ from agents.config import PriceConfig
 from agents.minute.batch import Event, JobShare, NodeMinute
 from agents.minute.batch import iso as iso_time
 from agents.minute.event_size import bounded
-from agents.minute.job_shares import whole
+from agents.minute.job_shares import whose
 from agents.monitor.decode.report import Ecc
 from agents.price import is_stale
 from fleet import metrics
@@ -101,13 +101,8 @@ def _reported(entry: NodeMinute, job_id: str) -> dict[str, Any]:
 
 def _step(entry: NodeMinute, job_id: str) -> int | None:
     jobs = [share.job.job_id for share in entry.jobs]
-    told = entry.collected.event.get("workload", {}).get("jobs", ())
-    steps = [
-        each["step"]
-        for each in told
-        if "step" in each
-        and (whole(each["job"], jobs) if "job" in each else jobs[0] if len(jobs) == 1 else "") == job_id
-    ]
+    reports = entry.collected.workload_reports
+    steps = [each.step for each in reports if each.step is not None and whose(each.job, jobs) == job_id]
     return max(steps, default=None)
 
 

@@ -11,17 +11,19 @@ import msgspec
 
 from agents.collectors.collector import Contribution, Evidence
 from agents.collectors.jobs.job import Job
-from agents.collectors.neuron_monitor import ecc, node_sample
-from agents.collectors.neuron_monitor import layout as node_layout
 from agents.collectors.seen_error import combined, worst
 from agents.config import AgentConfig, PriceConfig
+from agents.errors import UnreadableLineError
 from agents.minute.batch import Node, NodeMinute, SelfFigures
 from agents.minute.job_shares import claims, judged, progress, shares, wasted_by_all, workload
-from agents.minute.minute import Figures, Minute, Reading
 from agents.minute.problems import problems
-from agents.minute.sight import Sight
-from agents.monitor.decode.parse import UnreadableLineError, parse
+from agents.minute.report_freshness import ReportFreshness
+from agents.minute.window import Figures, MinuteWindow, Reading
+from agents.monitor import ecc
+from agents.monitor.decode.parse import parse
 from agents.monitor.decode.report import Hardware, Report
+from agents.monitor.layout import Layout, layout_of
+from agents.monitor.merge import merge
 from fleet.hardware_errors import Action
 from fleet.job_progress import Remembered, judge
 from fleet.node_state import Memory, NodeState, Observation, decide
@@ -65,12 +67,12 @@ class Pipeline:
         self._node = node
         self._boot_id = boot_id
         self._rate_seconds = rate_seconds or config.period_seconds
-        self._sight = Sight(started, config.period_seconds)
+        self._freshness = ReportFreshness(started, config.period_seconds)
         self._report: Report | None = None
         self._hardware = Hardware()
         self._ecc = errors or ecc.EccWatch()
         self._memory = memory or Memory()
-        self._minute = Minute()
+        self._window = MinuteWindow()
         self._last: Figures | None = None
         self._progress: Mapping[str, Remembered] = {}
         self.jobs: tuple[Job, ...] = ()
@@ -84,12 +86,12 @@ class Pipeline:
     @property
     def pids(self) -> tuple[int, ...]:
         """Host pids of the minute's runtimes, the one with the most cores first, those that have ended last."""
-        latest = self._minute.latest or self._last
+        latest = self._window.latest or self._last
         if latest is None:
             return ()
         pids = dict.fromkeys(pid for pid, _ in latest.runtimes)
         by_cores = sorted(pids, key=lambda pid: -latest.cores_by_pid.get(pid, 0))
-        return tuple(dict.fromkeys((*by_cores, *sorted(self._minute.pids))))
+        return tuple(dict.fromkeys((*by_cores, *sorted(self._window.pids))))
 
     @property
     def name(self) -> str:
@@ -110,7 +112,7 @@ class Pipeline:
         if report.hardware.devices:
             self._hardware = report.hardware
         self._report = report
-        sample = node_sample.sample(report, self._layout(), self._rate_seconds)
+        sample = merge(report, self._layout(), self._rate_seconds)
         errors = (*self._ecc.new_errors(report.ecc or ()), *ecc.from_executions(sample.errors))
         reading = Reading(now, sample, errors, replace(report, runtimes=()))
         self._add(reading)
@@ -118,11 +120,11 @@ class Pipeline:
 
     def unreadable(self, why: str) -> None:
         """Count a line that is not a report."""
-        self._sight.saw_unreadable(why)
+        self._freshness.add_unreadable(why)
 
     def clock_went_forward(self, seconds: float) -> None:
         """Nobody lived through these ``seconds``: the last report is no older for them."""
-        self._sight.clock_went_forward(seconds)
+        self._freshness.clock_went_forward(seconds)
 
     def restore(self, reading: Reading) -> None:
         """Take in a report that an agent before this one took in; its errors are not found a second time."""
@@ -133,16 +135,16 @@ class Pipeline:
 
     def _add(self, reading: Reading) -> None:
         self._report = reading.report
-        self._sight.saw(reading)
-        self._minute.add(reading.sample, reading.report.ecc, reading.errors)
+        self._freshness.add(reading)
+        self._window.add(reading.sample, reading.report.ecc, reading.errors)
 
     def close(self, minute: int, now: float, seq: int, around: Surroundings, own: SelfFigures) -> NodeMinute:
         """End the minute that began at ``minute``. ``own.report_age_seconds`` is filled in here."""
-        self._sight.is_now(now)
+        self._freshness.clamp(now)
         figures, seen = self._figures(), around.collected
         self.evidence = Evidence(seen.draining, seen.compiling, seen.checkpoint)
         found, notes = claims(self._jobs(around), frozenset(self.pids), figures.holders, is_held=figures.is_held)
-        blind = figures.blind or self._sight.blind(now, around.monitor)
+        blind = figures.blind or self._freshness.blind(now, around.monitor)
         if blind is None and found and figures.nothing_ran:
             # Nothing ran for a job without a process: that is known, and a hang to whoever waits for it.
             figures = replace(figures, completed=0)
@@ -151,7 +153,7 @@ class Pipeline:
         verdict = decide(observed, memory)
         self._memory = verdict.memory
         node, state = self._describe(), verdict.state
-        jobs = () if state is NodeState.NO_JOB else shares(found, self._minute, figures, state, node)
+        jobs = () if state is NodeState.NO_JOB else shares(found, self._window, figures, state, node)
         reported, strays = workload(around.collected.job_metrics, [share.job.job_id for share in jobs])
         worst_job, self._progress = judge(progress(jobs), observed, verdict, self._progress)
         entry = NodeMinute(
@@ -163,17 +165,17 @@ class Pipeline:
             jobs=jobs,
             workload=reported,
             wasted_usd_per_hour=wasted_by_all(jobs, figures, state, self._config),
-            own=replace(own, report_age_seconds=self._sight.age(now)),
-            problems=(*problems(figures, around.collected, around.monitor, self._sight, node), *notes, *strays),
+            own=replace(own, report_age_seconds=self._freshness.age(now)),
+            problems=(*problems(figures, around.collected, around.monitor, self._freshness, node), *notes, *strays),
             collected=around.collected,
             worst_job=worst_job,
         )
-        self._minute, self._sight.unreadable, self._last = Minute(), 0, figures
+        self._window, self._freshness.unreadable, self._last = MinuteWindow(), 0, figures
         self._last_ids = tuple(claim.job.job_id for claim in found)
         return entry
 
     def _figures(self) -> Figures:
-        figures = self._minute.figures(self._layout())
+        figures = self._window.figures(self._layout())
         if figures.reports or self._last is None:
             return figures
         # A minute between two reports: who holds the cores is as last seen, what they did is not known.
@@ -185,8 +187,8 @@ class Pipeline:
             holders=self._last.holders,
         )
 
-    def _layout(self) -> node_layout.Layout:
-        return node_layout.of(self._hardware, self._instance_type(), self._config.dtype, self._config.lnc)
+    def _layout(self) -> Layout:
+        return layout_of(self._hardware, self._instance_type(), self._config.dtype, self._config.lnc)
 
     def _instance_type(self) -> str | None:
         return self._config.instance_type or (self._report.instance_type if self._report else None)

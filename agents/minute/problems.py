@@ -5,20 +5,22 @@ from typing import Final
 
 from agents.collectors.collector import Contribution
 from agents.minute.batch import Node
-from agents.minute.minute import Figures
-from agents.minute.sight import Sight
+from agents.minute.report_freshness import ReportFreshness
+from agents.minute.window import Figures
 
 _PIDS_SHOWN: Final = 8
 
 
-def problems(figures: Figures, collected: Contribution, monitor: str | None, sight: Sight, node: Node) -> Iterator[str]:
+def problems(
+    figures: Figures, collected: Contribution, monitor: str | None, freshness: ReportFreshness, node: Node
+) -> Iterator[str]:
     """One line for each. ``monitor`` is why there is none."""
     if monitor:
         yield monitor
     yield from figures.blind_reports
     yield from figures.problems
-    if sight.unreadable:
-        yield f"{sight.unreadable} unreadable lines, the last: {sight.why}"
+    if freshness.unreadable:
+        yield f"{freshness.unreadable} unreadable lines, the last: {freshness.last_unreadable}"
     yield from collected.problems
     held = {pid: figures.cores_by_pid[pid] for pid in collected.ended if pid in figures.cores_by_pid}
     if held:

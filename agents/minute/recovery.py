@@ -2,9 +2,7 @@
 
 from agents.collectors.collector import Contribution
 from agents.disk.journal import Unfinished
-from agents.minute.aggregate import metric_data
-from agents.minute.batch import Batch, NodeMinute, SelfFigures
-from agents.minute.log_event import log_event
+from agents.minute.batch import NodeMinute, SelfFigures
 from agents.minute.pipeline import Pipeline, Surroundings
 
 
@@ -32,9 +30,3 @@ def close_unfinished(pipeline: Pipeline, unfinished: Unfinished) -> NodeMinute:
     end = readings[-1].at if readings else float(header.minute)
     own = SelfFigures(spool_bytes=None, dropped=None, retries=None)
     return pipeline.close(header.minute, end, header.seq, around, own)
-
-
-def batch_of(entry: NodeMinute) -> Batch:
-    """What is published of a minute."""
-    stream = f"{entry.node.config.fleet}/{entry.node.name}"
-    return Batch(entry.minute, entry.seq, stream, metric_data(entry), log_event(entry))

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 from typing import IO, Final
 
+from agents.errors import MonitorMissingError
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
 from agents.monitor.output import drain, lines_of
 
@@ -22,14 +23,6 @@ GRACE: Final = 5.0
 # A report of 128 processes on 128 cores would have 7 MB: 32 on 32 have 444 KB, and every process lists every core.
 LONGEST_LINE: Final = 16 * 1024 * 1024
 _CHUNK: Final = 64 * 1024
-
-
-class MonitorMissingError(OSError):
-    """The program is not there or cannot be started; the message names it. ``is_absent`` tells the two apart."""
-
-    def __init__(self, message: str, *, is_absent: bool = True) -> None:
-        super().__init__(message)
-        self.is_absent = is_absent
 
 
 class MonitorProcess:

@@ -9,12 +9,10 @@ import json
 from pathlib import Path
 from typing import Final
 
+from agents.errors import SettingsError
+
 RUNTIME_GROUPS: Final = ("neuroncore_counters", "memory_used", "neuron_runtime_vcpu_usage", "execution_stats")
 SYSTEM_GROUPS: Final = ("vcpu_usage", "memory_info", "neuron_hw_counters")
-
-
-class SettingsError(Exception):
-    """The file cannot be written; the message names it and says why."""
 
 
 def render(period_seconds: int) -> str:

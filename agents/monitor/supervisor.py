@@ -2,16 +2,19 @@
 
 Works on the times it is given. Back-off doubles from one second to a minute; its jitter comes from the node's name,
 so that a fleet whose monitors die together does not start them together.
+
+What is wrong with the monitor is one word for queries, the log event's ``monitor.status``, beside the sentence for
+people in its ``state_reason``. In every one of these states but ``working`` and ``starting`` the node is BLIND.
 """
 
 import logging
 import zlib
+from enum import StrEnum
 from typing import Final, Protocol
 
+from agents.errors import MonitorMissingError
 from agents.monitor.decode.report import Hardware
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
-from agents.monitor.process import MonitorMissingError
-from agents.monitor.status import MonitorStatus, of_hardware
 from agents.status.health import MonitorHealth
 
 logger = logging.getLogger(__name__)
@@ -19,6 +22,20 @@ STALL_PERIODS: Final = 3
 # Before the first line the tool opens every device; seconds on top of the stall limit.
 START_UP_SECONDS: Final = 10.0
 _LONGEST_BACKOFF: Final = 60.0
+
+
+class MonitorStatus(StrEnum):
+    """Why the cores can or cannot be seen."""
+
+    STARTING = "starting"
+    WORKING = "working"
+    BINARY_MISSING = "binary-missing"
+    NOT_STARTED = "not-started"
+    ENDED = "ended"
+    STALLED = "stalled"
+    UNREADABLE = "unreadable"
+    DRIVER_MISSING = "driver-missing"
+    NO_DEVICES = "no-devices"
 
 
 class Startable(Protocol):
@@ -142,3 +159,17 @@ def backoff(node: str, attempts: int) -> float:
     longest = min(_LONGEST_BACKOFF, 2.0**attempts)
     share = zlib.crc32(f"{node}:{attempts}".encode()) / 0xFFFFFFFF
     return longest * (0.5 + share / 2)
+
+
+def of_hardware(hardware: Hardware, before: MonitorStatus) -> MonitorStatus:
+    """What a readable report says of the node; one that says nothing of the hardware changes nothing about it.
+
+    Without a driver or a device the tool keeps running and reports: ``neuron_hardware_info.error`` is "usually due to
+    the Neuron Driver not being installed or not running" (Neuron's user guide of neuron-monitor).
+    """
+    if hardware.error:
+        return MonitorStatus.DRIVER_MISSING
+    if hardware.devices == 0:
+        return MonitorStatus.NO_DEVICES
+    is_known = before in (MonitorStatus.DRIVER_MISSING, MonitorStatus.NO_DEVICES)
+    return before if is_known and hardware.devices is None else MonitorStatus.WORKING

@@ -10,7 +10,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from agents.sinks.sink import SinkError, SinkRejectedError
+from agents.errors import SinkError, SinkRejectedError
 
 CLIENT_CONFIG: Final = Config(
     connect_timeout=2,

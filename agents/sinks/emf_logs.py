@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
+from agents.errors import SinkRejectedError
 from agents.minute.batch import Batch
 from agents.sinks import aws
-from agents.sinks.sink import SinkRejectedError
 
 # CloudWatch Logs takes nothing older than 14 days.
 _LONGEST_AGE: Final = 14 * 86400.0

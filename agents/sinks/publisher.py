@@ -10,8 +10,9 @@ from typing import Final
 
 from agents.disk.spool import Spool, minute_of
 from agents.disk.spooled import Dropped
+from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
-from agents.sinks.sink import Sink, SinkError, SinkRejectedError
+from agents.sinks.sink import Sink
 from agents.status.health import SinkHealth
 
 logger = logging.getLogger(__name__)

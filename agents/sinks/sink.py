@@ -5,14 +5,6 @@ from typing import Protocol
 from agents.minute.batch import Batch
 
 
-class SinkError(Exception):
-    """The batch was not confirmed and may be sent again; the message says why."""
-
-
-class SinkRejectedError(Exception):
-    """The batch will never be taken: sending it again is useless."""
-
-
 class Sink(Protocol):
     """One destination."""
 

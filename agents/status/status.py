@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from agents.errors import StatusError
 from agents.minute.batch import NodeMinute, iso
 from agents.status.health import CollectorHealth, MonitorHealth, SinkHealth
 from fleet.metrics import PERIOD_SECONDS
@@ -26,10 +27,6 @@ FILE_NAME: Final = "status.json"
 STALE_AFTER: Final = 2 * PERIOD_SECONDS
 _PROBLEMS: Final = 20
 _UNWELL: Final = frozenset({NodeState.BLIND.value, NodeState.FAULT.value})
-
-
-class StatusError(Exception):
-    """There is no usable status; the message names the file and what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ import typer
 from rich.console import Console, Group
 from rich.table import Table
 
+from agents.errors import StatusError
 from agents.minute.batch import iso
-from agents.status.status import STALE_AFTER, Status, StatusError, StatusFile
+from agents.status.status import STALE_AFTER, Status, StatusFile
 
 HEALTHY: Final = 0
 NOT_RUNNING: Final = 1

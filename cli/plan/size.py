@@ -11,7 +11,7 @@ from cli.plan import size_answer
 from cli.plan.model import ShapeOptions, model_of
 from cli.prices.reading import PRICES_HELP, of_environment
 from fleet.fleet_spec import MarketKind
-from fleet.instances import UnknownInstanceTypeError, instance_type
+from fleet.instances import UnknownInstanceTypeError, core_groupings, instance_type
 from planning.sizing.fit import DEFAULT_HEADROOM
 from planning.sizing.parallelism import Degrees
 from planning.sizing.plan import DEFAULT_MARKETS, Wish, make_plan
@@ -61,7 +61,9 @@ def size(  # noqa: PLR0913, PLR0917 (one for each option)
     pipeline: Annotated[int | None, typer.Option(min=1, help="Pipeline-parallel degree, with --tensor.")] = None,
     data: Annotated[int | None, typer.Option(min=1, help="Copies of the model, with --tensor.")] = None,
     instance: Annotated[list[str] | None, typer.Option(help="Only this type; may be repeated.")] = None,
-    lnc: Annotated[int | None, typer.Option(min=1, max=2, help="Cores grouped into one. Default: the chip's.")] = None,
+    lnc: Annotated[
+        int | None, typer.Option(min=1, max=max(core_groupings()), help="Cores grouped into one. Default: the chip's.")
+    ] = None,
     headroom: Annotated[float, typer.Option(help="Share of HBM kept free for what is not counted.")] = DEFAULT_HEADROOM,
     region: Annotated[str, typer.Option(callback=known_region, help="Of catalogue prices.")] = DEFAULT_REGION,
     market: Annotated[MarketKind | None, typer.Option(help="Default: on-demand, else Capacity Block.")] = None,

@@ -22,9 +22,9 @@ from examples.serving.model import Model
 from examples.serving.standin import StandIn
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.serving.sickness import Limits
-from workload.compile_cache.errors import CacheError
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.upkeep.warm_record import boot_id
+from workload.errors import CacheError
 from workload.serving import settings as configuration
 from workload.serving.cold_start import bring, wrong_with
 from workload.serving.devices import held_devices

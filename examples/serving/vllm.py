@@ -19,7 +19,7 @@ from fastapi.responses import JSONResponse
 
 from examples.serving.wire import refusal
 from fleet.serving.buckets import Buckets, TooLongError
-from workload.serving.errors import RuntimeSickError
+from workload.errors import RuntimeSickError
 from workload.serving.health import Answer, Health
 from workload.serving.watch import Watch
 

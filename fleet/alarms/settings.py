@@ -1,8 +1,9 @@
 """What alarms are of: the platform, or a fleet and what its alarms need to know about it."""
 
 import re
+import typing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from fleet import metrics, naming
 from fleet.alarm_page import EvidenceKind
@@ -11,9 +12,6 @@ from fleet.alarms.specs import AlarmSpec, Area, Comparison, Severity, TreatMissi
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec
 from fleet.serving.scaling import Scaling
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class _NoAlarmWithout(TypedDict):
@@ -27,7 +25,10 @@ class _NoAlarmWithout(TypedDict):
 
 
 class AlarmFields(_NoAlarmWithout, total=False):
-    """What an alarm says of itself; ``AlarmSpec`` has what each is, and the defaults."""
+    """What an alarm says of itself; ``AlarmSpec`` has what each is, and the defaults.
+
+    Only type checkers read it: ``typing.Unpack`` came with Python 3.11, and stands in quotes.
+    """
 
     title: str
     evidence: EvidenceKind
@@ -47,15 +48,15 @@ class Subject:
     area: Area
     evidence: EvidenceKind = EvidenceKind.NODES
 
-    def page(self, key: str, **said: "Unpack[AlarmFields]") -> AlarmSpec:
+    def page(self, key: str, **said: "typing.Unpack[AlarmFields]") -> AlarmSpec:
         """An alarm that wakes somebody."""
         return self.alarm(Severity.PAGE, key, **said)
 
-    def ticket(self, key: str, **said: "Unpack[AlarmFields]") -> AlarmSpec:
+    def ticket(self, key: str, **said: "typing.Unpack[AlarmFields]") -> AlarmSpec:
         """An alarm that waits for the morning."""
         return self.alarm(Severity.TICKET, key, **said)
 
-    def alarm(self, severity: Severity, key: str, **said: "Unpack[AlarmFields]") -> AlarmSpec:
+    def alarm(self, severity: Severity, key: str, **said: "typing.Unpack[AlarmFields]") -> AlarmSpec:
         """An alarm of this severity. Its title is its key's words: one in the field's own spelling has to be said."""
         said.setdefault("title", " ".join(re.findall(r"[A-Z][a-z0-9]*", key)).capitalize())
         said.setdefault("evidence", self.evidence)

@@ -5,17 +5,20 @@ Importing this module reads no environment variable and calls nothing.
 
 from datetime import UTC, date, datetime
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import ValidationError
 
 from fleet.operations_metrics import BUDGET_FORECAST_PERCENT
-from lambdas.budgets import commands, service, settings
+from lambdas.budgets import commands, service
 from lambdas.budgets.commands import Command
-from lambdas.budgets.ports import World
+from lambdas.budgets.settings import Settings
 from lambdas.shared import identity
 from lambdas.shared.observability import emit, logger
+
+if TYPE_CHECKING:
+    from lambdas.budgets.adapters import Dependencies
 
 FUNCTION: Final = "budgets"
 # The ledger has booked the day before by then, up to what nodes send late.
@@ -35,15 +38,15 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         return _command(event)
     if "waste" in event:
         day = _day(event["waste"])
-        return {"waste_of": day.isoformat(), "has_ledger": service.tell_waste(_world(), day)}
+        return {"waste_of": day.isoformat(), "has_ledger": service.tell_waste(_dependencies(), day)}
     now = datetime.now(UTC)
     if now.hour == _DIGEST_HOUR:
-        service.tell_waste(_world(), service.day_before(now))
+        service.tell_waste(_dependencies(), service.day_before(now))
     return _look(now)
 
 
 def _look(now: datetime) -> dict[str, Any]:
-    look = service.look(_world(), now)
+    look = service.look(_dependencies(), now)
     if look.worst_percent is not None:
         emit(BUDGET_FORECAST_PERCENT, look.worst_percent, _settings().environment)
     stop = look.record.stop
@@ -61,7 +64,7 @@ def _command(event: dict[str, Any]) -> dict[str, Any]:
         command = Command.model_validate(event)
     except ValidationError as error:
         return {"refused": "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())}
-    answer = commands.run(command, _world(), _caller, datetime.now(UTC))
+    answer = commands.run(command, _dependencies(), _caller, datetime.now(UTC))
     # Never the signed URL: it is good for a minute.
     logger(FUNCTION).info("command", action=command.action, refused=answer.get("refused"))
     return answer
@@ -79,13 +82,13 @@ def _caller(url: str, bound_to: str) -> str:
 
 
 @cache
-def _settings() -> settings.Settings:
-    return settings.load()
+def _settings() -> Settings:
+    return Settings.load()
 
 
 @cache
-def _world() -> World:
+def _dependencies() -> "Dependencies":
     # Here and not above: without DuckDB's layer this import fails, which the log then says by name.
     from lambdas.budgets import adapters  # noqa: PLC0415
 
-    return adapters.world(_settings())
+    return adapters.dependencies(_settings())

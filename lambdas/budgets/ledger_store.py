@@ -4,22 +4,24 @@ import tempfile
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 from botocore.exceptions import ClientError
 
 from fleet.ledger import Line
 from fleet.ledger.columns import LEDGER, line_of, place
-from lambdas.budgets.clients import S3Client
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 _NOT_THERE: Final = frozenset({"NoSuchKey", "404"})
 
 
-class LedgerBooks:
+class LedgerStore:
     """One environment's ledger in its bucket; what S3 does not answer is raised as botocore does."""
 
-    def __init__(self, client: S3Client, bucket: str, environment: str) -> None:
+    def __init__(self, client: "S3Client", bucket: str, environment: str) -> None:
         self._client, self._bucket, self._environment = client, bucket, environment
 
     def of(self, day: date) -> Sequence[Line] | None:

@@ -1,19 +1,15 @@
 """The function's environment variables: the only place that reads them."""
 
-import os
-from collections.abc import Mapping
-
-from pydantic import BaseModel, ConfigDict, Field, Json
+from pydantic import Field, Json
 
 from fleet.budgets.budget import Budgets
-from lambdas.budgets.ports import Place
+from lambdas.budgets.fleets import Target
 from lambdas.shared.identity import principal
+from lambdas.shared.settings import FunctionSettings
 
 
-class Settings(BaseModel):
-    """As deployed. ``budgets``, ``approver_arns`` and ``places`` are JSON; null and empty where there are none."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class Settings(FunctionSettings):
+    """As deployed. ``budgets``, ``approver_arns`` and ``targets`` are JSON; null and empty where there are none."""
 
     environment: str = Field(alias="ENVIRONMENT")
     bucket: str = Field(alias="BUCKET")
@@ -21,15 +17,10 @@ class Settings(BaseModel):
     sts_host: str = Field(alias="STS_HOST")
     budgets: Json[Budgets | None] = Field(alias="BUDGETS")
     table: str | None = Field(default=None, alias="TABLE")
-    places: Json[dict[str, Place]] = Field(default={}, alias="PLACES")
+    targets: Json[dict[str, Target]] = Field(default={}, alias="PLACES")
     approver_arns: Json[frozenset[str]] = Field(default=frozenset(), alias="APPROVERS")
 
     @property
     def approvers(self) -> frozenset[str]:
         """Who may decide, as callers are named."""
         return frozenset(map(principal, self.approver_arns))
-
-
-def load(environ: Mapping[str, str] = os.environ) -> Settings:
-    """The settings of this deployment; a missing variable is named in the error."""
-    return Settings.model_validate(dict(environ))

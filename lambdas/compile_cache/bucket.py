@@ -1,6 +1,6 @@
 """The artifact bucket: requests, artifacts, and what failed jobs have left."""
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
@@ -9,7 +9,9 @@ from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.index import Index
 from fleet.compile_cache.readiness import Sight, why_not_ready
 from fleet.compile_cache.request import PrecompileRequest, RequestError, read_object
-from lambdas.compile_cache.clients import S3Client
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 # More than any index of ten thousand graphs.
 _MOST_BYTES: Final = 4 * 1024 * 1024
@@ -18,7 +20,7 @@ _MOST_BYTES: Final = 4 * 1024 * 1024
 class Bucket:
     """``bucket`` over ``s3``."""
 
-    def __init__(self, s3: S3Client, bucket: str) -> None:
+    def __init__(self, s3: "S3Client", bucket: str) -> None:
         self._s3, self._bucket = s3, bucket
 
     def request(self, key: str) -> PrecompileRequest:
@@ -47,14 +49,8 @@ class Bucket:
         return index.decode(self._read(index.key(artifact)) or b"", artifact)
 
     def _keys(self, artifact: Artifact) -> frozenset[str]:
-        keys: set[str] = set()
-        more: dict[str, Any] = {}
-        while True:
-            page = self._s3.list_objects_v2(Bucket=self._bucket, Prefix=f"{artifact.prefix}/", **more)
-            keys |= {entry["Key"] for entry in page.get("Contents", ())}
-            if not page.get("IsTruncated"):
-                return frozenset(keys)
-            more = {"ContinuationToken": page["NextContinuationToken"]}
+        pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=f"{artifact.prefix}/")
+        return frozenset(entry["Key"] for page in pages for entry in page.get("Contents", ()))
 
     def _read(self, key: str) -> bytes | None:
         try:
@@ -63,5 +59,4 @@ class Bucket:
             if error.response.get("Error", {}).get("Code") in {"NoSuchKey", "404"}:
                 return None
             raise
-        content: bytes = answer["Body"].read(_MOST_BYTES)
-        return content
+        return answer["Body"].read(_MOST_BYTES)

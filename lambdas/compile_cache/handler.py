@@ -10,8 +10,8 @@ from typing import Any, Final
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from fleet.operations_metrics import PRECOMPILATIONS_DONE, PRECOMPILATIONS_FAILED
-from lambdas.compile_cache import adapters, service, settings
-from lambdas.compile_cache.ports import World
+from lambdas.compile_cache import adapters, service
+from lambdas.compile_cache.settings import Settings
 from lambdas.shared.observability import emit, logger
 
 FUNCTION: Final = "compile-cache"
@@ -24,9 +24,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     log.append_keys(request_id=context.aws_request_id, execution=event.get("execution"))
     now, execution = datetime.now(UTC).timestamp(), str(event["execution"])
     if event["action"] == "begin":
-        answer = service.begin(_world(), execution, event.get("request"), event.get("before"), now)
+        answer = service.begin(_dependencies(), execution, event.get("request"), event.get("before"), now)
     else:
-        answer = service.conclude(_world(), execution, event["begun"], now)
+        answer = service.conclude(_dependencies(), execution, event["begun"], now)
         metric = PRECOMPILATIONS_DONE if answer["step"] == "ready" else PRECOMPILATIONS_FAILED
         emit(metric, 1, _settings().environment, prefix=answer["prefix"])
     log.info(answer["step"], prefix=answer.get("prefix"), reason=answer.get("reason"))
@@ -34,10 +34,10 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 @cache
-def _settings() -> settings.Settings:
-    return settings.load()
+def _settings() -> Settings:
+    return Settings.load()
 
 
 @cache
-def _world() -> World:
-    return adapters.world(_settings())
+def _dependencies() -> adapters.Dependencies:
+    return adapters.dependencies(_settings())

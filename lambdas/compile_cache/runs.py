@@ -9,14 +9,17 @@ reason      S  of a failure
 expiration  N  unix seconds: the end of the item
 """
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.precompilation import Precompilation, Stage
-from lambdas.compile_cache.clients import StatesClient, TableClient
-from lambdas.compile_cache.ports import ConflictError
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, PutItemInputTypeDef
+    from mypy_boto3_stepfunctions import SFNClient
 
 # As long as Step Functions remembers an execution.
 _KEPT_SECONDS: Final = 90 * 24 * 3600
@@ -24,29 +27,34 @@ _KEPT_SECONDS: Final = 90 * 24 * 3600
 _NEW_SECONDS: Final = 300
 
 
+class ConflictError(Exception):
+    """Another execution has written since; Step Functions tries again."""
+
+
 class Runs:
     """The table of one environment, and the executions that it names."""
 
-    def __init__(self, dynamodb: TableClient, states: StatesClient, table: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", states: "SFNClient", table: str) -> None:
         self._dynamodb, self._states, self._table = dynamodb, states, table
 
     def read(self, artifact: Artifact) -> Precompilation | None:
         """The last one of an artifact, as it is now."""
-        key = {"id": {"S": artifact.prefix}}
-        answer = self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True)
+        answer = self._dynamodb.get_item(TableName=self._table, Key={"id": {"S": artifact.prefix}}, ConsistentRead=True)
         return _run(answer["Item"]) if answer.get("Item") else None
 
     def write(self, artifact: Artifact, seen: Precompilation | None, new: Precompilation) -> None:
         """Put ``new`` in the place of ``seen``. Raises ConflictError when something else is there by now."""
-        condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(id)"}
+        request: PutItemInputTypeDef = {
+            "TableName": self._table,
+            "Item": _item(artifact, new),
+            "ConditionExpression": "attribute_not_exists(id)",
+        }
         if seen is not None:
-            condition = {
-                "ConditionExpression": "#token = :token AND stage = :stage",
-                "ExpressionAttributeNames": {"#token": "token"},
-                "ExpressionAttributeValues": {":token": {"N": str(seen.token)}, ":stage": {"S": seen.stage.value}},
-            }
+            request["ConditionExpression"] = "#token = :token AND stage = :stage"
+            request["ExpressionAttributeNames"] = {"#token": "token"}
+            request["ExpressionAttributeValues"] = {":token": {"N": str(seen.token)}, ":stage": {"S": seen.stage.value}}
         try:
-            self._dynamodb.put_item(TableName=self._table, Item=_item(artifact, new), **condition)
+            self._dynamodb.put_item(**request)
         except ClientError as error:
             if error.response.get("Error", {}).get("Code") != "ConditionalCheckFailedException":
                 raise
@@ -62,10 +70,10 @@ class Runs:
             if error.response.get("Error", {}).get("Code") != "ExecutionDoesNotExist":
                 raise
             return now - run.changed < _NEW_SECONDS
-        return bool(status in {"RUNNING", "PENDING_REDRIVE"})
+        return status in {"RUNNING", "PENDING_REDRIVE"}
 
 
-def _item(artifact: Artifact, run: Precompilation) -> dict[str, dict[str, str]]:
+def _item(artifact: Artifact, run: Precompilation) -> "dict[str, AttributeValueTypeDef]":
     return {
         "id": {"S": artifact.prefix},
         "token": {"N": str(run.token)},
@@ -78,7 +86,7 @@ def _item(artifact: Artifact, run: Precompilation) -> dict[str, dict[str, str]]:
     }
 
 
-def _run(item: dict[str, dict[str, str]]) -> Precompilation:
+def _run(item: "dict[str, AttributeValueTypeDef]") -> Precompilation:
     return Precompilation(
         token=int(item["token"]["N"]),
         stage=Stage(item["stage"]["S"]),

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -9,8 +10,6 @@ import boto3
 from botocore.config import Config
 
 from lambdas.cost_report.bill import CostExplorer
-from lambdas.cost_report.clients import CostExplorerClient, S3Client
-from lambdas.cost_report.ports import World
 from lambdas.cost_report.settings import Settings
 from lambdas.cost_report.store import S3Store
 
@@ -20,12 +19,21 @@ PATIENT: Final = Config(connect_timeout=5, read_timeout=60, retries={"mode": "st
 _BILLING_REGION: Final = "us-east-1"
 
 
-def world(settings: Settings, seconds_left: Callable[[], float]) -> World:
-    """Everything that the service reads and writes; files go to a folder of this run."""
-    s3: S3Client = boto3.client("s3", config=PATIENT)
-    explorer: CostExplorerClient = boto3.client("ce", region_name=_BILLING_REGION, config=PATIENT)
-    return World(
-        store=S3Store(s3, settings.bucket),
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What the roll-up reads and writes, and a place for files while it works."""
+
+    store: S3Store
+    bill: CostExplorer
+    scratch: Path
+    seconds_left: Callable[[], float]
+
+
+def dependencies(settings: Settings, seconds_left: Callable[[], float]) -> Dependencies:
+    """All of it, as deployed; files go to a folder of this run."""
+    explorer = boto3.client("ce", region_name=_BILLING_REGION, config=PATIENT)
+    return Dependencies(
+        store=S3Store(boto3.client("s3", config=PATIENT), settings.bucket),
         bill=CostExplorer(explorer, settings.environment, settings.instance_types),
         scratch=Path(tempfile.mkdtemp(prefix="ledger-")),
         seconds_left=seconds_left,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fleet.ledger.columns import EVENTS
-from lambdas.cost_report.ports import StoredObject
+from lambdas.cost_report.store import StoredObject
 
 _GZIP: Final = 16 + zlib.MAX_WBITS
 _PIECE: Final = 1 << 14

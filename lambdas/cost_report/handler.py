@@ -11,7 +11,8 @@ from typing import Any, Final
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from fleet.operations_metrics import JOBS_WITH_METRICS, LEDGER_PROBLEMS
-from lambdas.cost_report import adapters, settings
+from lambdas.cost_report import adapters
+from lambdas.cost_report.settings import Settings
 from lambdas.shared.observability import emit, logger
 
 FUNCTION: Final = "cost-report"
@@ -35,15 +36,15 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     # After the event was read: without DuckDB's layer this import fails, which the log then says by name.
     from lambdas.cost_report import reconciliation, service  # noqa: PLC0415
 
-    world = adapters.world(_settings(), lambda: context.get_remaining_time_in_millis() / 1000)
+    aws = adapters.dependencies(_settings(), lambda: context.get_remaining_time_in_millis() / 1000)
     try:
-        report = service.run(world, _settings().environment, now, again=again)
+        report = service.run(aws, _settings().environment, now, again=again)
         problems = list(report.problems)
         if now.hour in BILL_HOURS or again is not None:
             first = min(again or now.date(), now.date() - timedelta(days=_BILL_DAYS))
-            problems += reconciliation.reconcile(world, _settings().environment, first, now.date())
+            problems += reconciliation.reconcile(aws, _settings().environment, first, now.date())
     finally:
-        shutil.rmtree(world.scratch, ignore_errors=True)
+        shutil.rmtree(aws.scratch, ignore_errors=True)
     for problem in problems:
         log.error("not done", problem=problem)
     if report.jobs is not None:
@@ -63,5 +64,5 @@ def _again(event: dict[str, Any]) -> date | None:
 
 
 @cache
-def _settings() -> settings.Settings:
-    return settings.load()
+def _settings() -> Settings:
+    return Settings.load()

@@ -3,14 +3,17 @@
 import json
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
 from fleet.ledger.amounts import PER_USD, UNITS
 from fleet.ledger.columns import LEDGER, RECONCILED, RECONCILIATION, place
 from lambdas.cost_report import rollup
-from lambdas.cost_report.ports import Billed, BillUnavailableError, World
+from lambdas.cost_report.bill import Billed, BillUnavailableError
+
+if TYPE_CHECKING:
+    from lambdas.cost_report.adapters import Dependencies
 
 # What instances cost before anything is taken off. A reserved instance's hours are DiscountedUsage, those that a
 # Savings Plan covers come with a negation of their on-demand price; neither is of the ledger's kind of dollar.
@@ -19,33 +22,33 @@ USAGE: Final = frozenset({"Usage", "DiscountedUsage", "SavingsPlanCoveredUsage"}
 _TYPES: Final = {"double": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN"}
 
 
-def reconcile(world: World, environment: str, first: date, end: date) -> tuple[str, ...]:
+def reconcile(aws: "Dependencies", environment: str, first: date, end: date) -> tuple[str, ...]:
     """Write a row for each day of the ledger from ``first`` to the one before ``end``; the problems, one line each."""
     problem: str | None = None
     billed: Mapping[date, Billed] = {}
     try:
-        billed = world.bill.of(first, end)
+        billed = aws.bill.of(first, end)
     except BillUnavailableError as error:
         problem = f"the bill cannot be had: {error}"
     for day in (date.fromordinal(number) for number in range(first.toordinal(), end.toordinal())):
-        sums = _sums(world, environment, day)
+        sums = _sums(aws, environment, day)
         if sums is None:
             continue
         target = place(RECONCILIATION, environment, day)
         bill = billed.get(day)
-        if bill is None and world.store.read(target) is not None:
+        if bill is None and aws.store.read(target) is not None:
             # What is known from an earlier run is better than nothing.
             continue
-        _write(world, target, _row(*sums, bill, problem))
+        _write(aws, target, _row(*sums, bill, problem))
     return () if problem is None else (problem,)
 
 
-def _sums(world: World, environment: str, day: date) -> tuple[float, float] | None:
+def _sums(aws: "Dependencies", environment: str, day: date) -> tuple[float, float] | None:
     key = place(LEDGER, environment, day)
-    if not world.store.below(key):
+    if not aws.store.below(key):
         return None
-    path = world.scratch / "day.parquet"
-    world.store.fetch(key, path)
+    path = aws.scratch / "day.parquet"
+    aws.store.fetch(key, path)
     query = (
         "SELECT coalesce(sum(amount), 0)::DOUBLE, coalesce(sum(units) FILTER (amount IS NULL), 0)::DOUBLE "
         "FROM read_parquet($file)"
@@ -84,11 +87,11 @@ _NOTHING: Final = (
 )
 
 
-def _write(world: World, key: str, row: Mapping[str, Any]) -> None:
-    path = world.scratch / "reconciliation.parquet"
+def _write(aws: "Dependencies", key: str, row: Mapping[str, Any]) -> None:
+    path = aws.scratch / "reconciliation.parquet"
     values = ", ".join(f"?::{_TYPES[kind]} AS {name}" for name, kind, _ in RECONCILED)
-    with rollup.connect(world.scratch) as database:
+    with rollup.connect(aws.scratch) as database:
         database.execute(f"CREATE TEMP TABLE row AS SELECT {values}", [row[name] for name, _, _ in RECONCILED])
         database.execute(f"COPY row TO '{path}' (FORMAT parquet)").fetchall()
-    world.store.send(path, key)
+    aws.store.send(path, key)
     path.unlink()

@@ -11,13 +11,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fleet.ledger.columns import EVENTS, LEDGER, MINUTES, RESERVED, STATE, place
 from lambdas.cost_report import rollup
 from lambdas.cost_report.arrivals import Arrived, by_hour, events
 from lambdas.cost_report.minutes import Sorted
-from lambdas.cost_report.ports import Store, World
+
+if TYPE_CHECKING:
+    from lambdas.cost_report.adapters import Dependencies
+    from lambdas.cost_report.store import S3Store
 
 # How long an hour's objects are looked at again: a late one changes it. They are kept for longer, see the stack.
 LOOKED_AT: Final = timedelta(days=14)
@@ -41,35 +44,35 @@ class Report:
     """Jobs in the newest hour that was taken in; None when none was."""
 
 
-def run(world: World, environment: str, now: datetime, *, again: date | None = None) -> Report:
+def run(aws: "Dependencies", environment: str, now: datetime, *, again: date | None = None) -> Report:
     """Take in what is new; with ``again`` also what arrived on that day, as if it were new."""
-    report, state = Report(), _state(world.store)
-    arrived = by_hour(world.store.below(EVENTS, after=_first_key(min(now - LOOKED_AT, _midnight(again, now)))))
+    report, state = Report(), _state(aws.store)
+    arrived = by_hour(aws.store.below(EVENTS, after=_first_key(min(now - LOOKED_AT, _midnight(again, now)))))
     newest = arrived[-1].hour if arrived else "the beginning"
     if not arrived or newest < _hour(now - _SILENCE):
         report.problems.append(f"no event has arrived since {newest}: neither of nodes nor of the capacity watch")
     changed = [hour for hour in arrived if state.get(hour.hour) != hour.digest or _is_of(hour, again)]
     touched: set[date] = set()
     for index, hour in enumerate(changed):
-        if index and world.seconds_left() < _ENOUGH_SECONDS:
+        if index and aws.seconds_left() < _ENOUGH_SECONDS:
             report.waiting = len(changed) - index
             report.problems.append(f"{report.waiting} hours of events wait for the next run")
             break
-        touched |= _take_in(world, environment, hour, report)
+        touched |= _take_in(aws, environment, hour, report)
         state[hour.hour] = hour.digest
         report.hours.append(hour.hour)
     for day in sorted(touched):
-        report.days[day] = _roll_up(world, environment, day)
+        report.days[day] = _roll_up(aws, environment, day)
     if report.hours:
         kept = {hour: digest for hour, digest in sorted(state.items()) if hour >= _hour(now - LOOKED_AT)}
-        world.store.send(json.dumps(kept, indent=1).encode(), STATE)
+        aws.store.send(json.dumps(kept, indent=1).encode(), STATE)
     return report
 
 
-def _take_in(world: World, environment: str, hour: Arrived, report: Report) -> set[date]:
-    found = Sorted(world.scratch, environment)
+def _take_in(aws: "Dependencies", environment: str, hour: Arrived, report: Report) -> set[date]:
+    found = Sorted(aws.scratch, environment)
     for key in hour.keys:
-        content = world.store.read(key)
+        content = aws.store.read(key)
         if content is not None:
             found.take(events(content))
     files = found.close()
@@ -77,37 +80,37 @@ def _take_in(world: World, environment: str, hour: Arrived, report: Report) -> s
     report.unreadable += found.unreadable
     if found.unreadable:
         report.problems.append(f"{found.unreadable} events of {hour.hour} are in no ledger: {found.problems[0]}")
-    with rollup.connect(world.scratch) as database:
+    with rollup.connect(aws.scratch) as database:
         for (kind, day), lines in files.items():
             prefix, rows = _ROWS[kind]
             packed = lines.with_suffix(".parquet")
             rollup.pack(database, rows, lines, packed)
-            world.store.send(packed, f"{prefix}{day.isoformat()}/arrived={hour.hour}.parquet")
+            aws.store.send(packed, f"{prefix}{day.isoformat()}/arrived={hour.hour}.parquet")
             lines.unlink()
             packed.unlink()
     return {day for _, day in files}
 
 
-def _roll_up(world: World, environment: str, day: date) -> rollup.RolledUp:
-    nodes, reserved = (_fetched(world, f"{prefix}{day.isoformat()}/", kind) for kind, (prefix, _) in _ROWS.items())
-    target = world.scratch / "ledger.parquet"
-    with rollup.connect(world.scratch) as database:
+def _roll_up(aws: "Dependencies", environment: str, day: date) -> rollup.RolledUp:
+    nodes, reserved = (_fetched(aws, f"{prefix}{day.isoformat()}/", kind) for kind, (prefix, _) in _ROWS.items())
+    target = aws.scratch / "ledger.parquet"
+    with rollup.connect(aws.scratch) as database:
         done = rollup.roll_up(database, day, nodes, reserved, target)
-    world.store.send(target, place(LEDGER, environment, day))
+    aws.store.send(target, place(LEDGER, environment, day))
     for path in (*nodes, *reserved, target):
         path.unlink()
     return done
 
 
-def _fetched(world: World, prefix: str, kind: str) -> list[Path]:
+def _fetched(aws: "Dependencies", prefix: str, kind: str) -> list[Path]:
     paths = []
-    for index, each in enumerate(world.store.below(prefix)):
-        paths.append(world.scratch / f"{kind}-{index}.parquet")
-        world.store.fetch(each.key, paths[-1])
+    for index, each in enumerate(aws.store.below(prefix)):
+        paths.append(aws.scratch / f"{kind}-{index}.parquet")
+        aws.store.fetch(each.key, paths[-1])
     return paths
 
 
-def _state(store: Store) -> dict[str, str]:
+def _state(store: "S3Store") -> dict[str, str]:
     content = store.read(STATE)
     try:
         found = {} if content is None else json.loads(content)

@@ -6,10 +6,9 @@ import boto3
 from botocore.config import Config
 
 from lambdas.prices.blocks import CapacityBlocks
-from lambdas.prices.clients import Ec2Client, PricingClient, SavingsPlansClient, TableClient
-from lambdas.prices.ports import World
 from lambdas.prices.price_list import OnDemand, SageMakerHosting
 from lambdas.prices.savings_plans import SavingsPlans
+from lambdas.prices.service import Dependencies
 from lambdas.prices.settings import Settings
 from lambdas.prices.spot import Spot
 from lambdas.prices.table import PriceTable
@@ -22,11 +21,11 @@ _PATIENT: Final = Config(
 _LISTS: Final = "us-east-1"
 
 
-def world(settings: Settings) -> World:
+def dependencies(settings: Settings) -> Dependencies:
     """Everything that the service asks and keeps."""
-    pricing: PricingClient = boto3.client("pricing", region_name=_LISTS, config=_PATIENT)
-    plans: SavingsPlansClient = boto3.client("savingsplans", region_name=_LISTS, config=_PATIENT)
-    ec2: Ec2Client = boto3.client("ec2", region_name=settings.region, config=_PATIENT)
-    table: TableClient = boto3.client("dynamodb", region_name=settings.region, config=_PATIENT)
+    pricing = boto3.client("pricing", region_name=_LISTS, config=_PATIENT)
+    plans = boto3.client("savingsplans", region_name=_LISTS, config=_PATIENT)
+    ec2 = boto3.client("ec2", region_name=settings.region, config=_PATIENT)
+    table = boto3.client("dynamodb", region_name=settings.region, config=_PATIENT)
     sources = (OnDemand(pricing), SageMakerHosting(pricing), Spot(ec2), CapacityBlocks(ec2), SavingsPlans(plans))
-    return World(sources, PriceTable(table, settings.table))
+    return Dependencies(sources, PriceTable(table, settings.table))

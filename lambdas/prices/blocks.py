@@ -4,13 +4,15 @@
 """
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fleet.instances import InstanceType, Price, PriceKind
 from fleet.prices.record import PriceRecord
-from lambdas.prices.asking import NotReadError, ask
-from lambdas.prices.clients import Ec2Client
-from lambdas.prices.ports import Question, Reading
+from lambdas.prices.source import NotReadError, Question, Reading, pages
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2 import EC2Client
+    from mypy_boto3_ec2.type_defs import CapacityBlockOfferingTypeDef
 
 _PAGES: Final = 10
 # What people look for: one instance for a day, within the eight weeks that EC2 sells ahead.
@@ -25,7 +27,7 @@ class CapacityBlocks:
     name = "Capacity Blocks"
     kinds = frozenset({PriceKind.CAPACITY_BLOCK.value})
 
-    def __init__(self, client: Ec2Client) -> None:
+    def __init__(self, client: "EC2Client") -> None:
         self._client = client
 
     def read(self, question: Question) -> Reading:
@@ -52,29 +54,19 @@ class CapacityBlocks:
         said = f"ec2:DescribeCapacityBlockOfferings, the dearest of {len(rates)} offers of {_HOURS} h"
         return Price(PriceKind.CAPACITY_BLOCK, max(rates), question.region, question.today, _SOURCE, said)
 
-    def _offers(self, question: Question, known: InstanceType) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        more: dict[str, object] = {}
-        for _ in range(_PAGES):
-            page = ask(
-                "ec2:DescribeCapacityBlockOfferings",
-                question,
-                self._client.describe_capacity_block_offerings,
-                InstanceType=known.name,
-                InstanceCount=1,
-                CapacityDurationHours=_HOURS,
-                StartDateRange=question.now,
-                EndDateRange=question.now + _AHEAD,
-                **more,
-            )
-            found += page.get("CapacityBlockOfferings", [])
-            if not page.get("NextToken"):
-                return found
-            more = {"NextToken": page["NextToken"]}
-        raise NotReadError(f"ec2:DescribeCapacityBlockOfferings: more than {_PAGES} pages")
+    def _offers(self, question: Question, known: InstanceType) -> "list[CapacityBlockOfferingTypeDef]":
+        asked = self._client.get_paginator("describe_capacity_block_offerings").paginate(
+            InstanceType=known.name,
+            InstanceCount=1,
+            CapacityDurationHours=_HOURS,
+            StartDateRange=question.now,
+            EndDateRange=question.now + _AHEAD,
+        )
+        found = pages("ec2:DescribeCapacityBlockOfferings", question, asked, _PAGES)
+        return [entry for page in found for entry in page.get("CapacityBlockOfferings", [])]
 
 
-def usd_per_hour(entry: dict[str, Any]) -> float | None:
+def usd_per_hour(entry: "CapacityBlockOfferingTypeDef") -> float | None:
     """USD per instance-hour of an offer; None for one without a fee, which is no price.
 
     Raises:

@@ -11,8 +11,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from fleet.instances import InstanceType, catalogue, instance_type
 from fleet.operations_metrics import PRICE_PROBLEMS
-from lambdas.prices import adapters, service, settings
-from lambdas.prices.ports import Question, World
+from lambdas.prices import adapters, service
+from lambdas.prices.settings import Settings
+from lambdas.prices.source import Question
 from lambdas.shared.observability import emit, logger
 
 FUNCTION: Final = "prices"
@@ -36,7 +37,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         has_time=lambda: context.get_remaining_time_in_millis() > _SPARE_MILLISECONDS,
     )
     try:
-        done = service.refresh(_world(), question)
+        done = service.refresh(_dependencies(), question)
     except service.NothingRefreshedError:
         emit(PRICE_PROBLEMS, 1, _settings().environment)
         raise
@@ -47,7 +48,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     return {"refreshed": list(done.adopted), "problems": list(done.problems), "absent": list(done.absent)}
 
 
-def wanted_types(of: settings.Settings) -> tuple[InstanceType, ...]:
+def wanted_types(of: Settings) -> tuple[InstanceType, ...]:
     """The environment's own types, whatever is known of their regions; then those that the region is known to sell."""
     own = [instance_type(name) for name in of.types]
     sold = [known for known in catalogue().values() if of.region in known.regions | known.capacity_block_regions]
@@ -55,10 +56,10 @@ def wanted_types(of: settings.Settings) -> tuple[InstanceType, ...]:
 
 
 @cache
-def _settings() -> settings.Settings:
-    return settings.load()
+def _settings() -> Settings:
+    return Settings.load()
 
 
 @cache
-def _world() -> World:
-    return adapters.world(_settings())
+def _dependencies() -> service.Dependencies:
+    return adapters.dependencies(_settings())

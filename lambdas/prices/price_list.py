@@ -6,16 +6,18 @@ ap-south-1 and eu-central-1 only. Source: AWS Price List API Reference, GetProdu
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fleet.hosting.sizes import hosted_type
 from fleet.instances import InstanceType, Price, PriceKind
 from fleet.prices.record import PriceRecord
-from lambdas.prices.asking import NotReadError, ask
-from lambdas.prices.clients import PricingClient
-from lambdas.prices.ports import Question, Reading
+from lambdas.prices.source import NotReadError, Question, Reading, pages
+
+if TYPE_CHECKING:
+    from mypy_boto3_pricing import PricingClient
+    from mypy_boto3_pricing.type_defs import FilterTypeDef
 
 _PAGES: Final = 20
 _SOURCE: Final = "AWS Price List"
@@ -27,7 +29,7 @@ class OnDemand:
     name = "on-demand"
     kinds = frozenset({PriceKind.ON_DEMAND.value})
 
-    def __init__(self, client: PricingClient) -> None:
+    def __init__(self, client: "PricingClient") -> None:
         self._client = client
 
     def read(self, question: Question) -> Reading:
@@ -54,7 +56,7 @@ class SageMakerHosting:
     name = "SageMaker hosting"
     kinds = frozenset({PriceKind.SAGEMAKER_HOSTING.value})
 
-    def __init__(self, client: PricingClient) -> None:
+    def __init__(self, client: "PricingClient") -> None:
         self._client = client
 
     def read(self, question: Question) -> Reading:
@@ -74,11 +76,11 @@ class SageMakerHosting:
 
 
 def _read(
-    client: PricingClient,
+    client: "PricingClient",
     question: Question,
     kind: PriceKind,
     service: str,
-    filters_of: Any,  # noqa: ANN401 - see its two users
+    filters_of: Callable[[InstanceType, str], Mapping[str, str] | None],
 ) -> Reading:
     found, problems, absent = [], [], []
     for known in question.types:
@@ -97,28 +99,16 @@ def _read(
     return Reading(tuple(found), tuple(problems), tuple(absent))
 
 
-def _products(client: PricingClient, question: Question, service: str, filters: Mapping[str, str]) -> Iterator[str]:
-    terms = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in filters.items()]
-    more: dict[str, object] = {}
-    for _ in range(_PAGES):
-        page = ask(
-            "pricing:GetProducts",
-            question,
-            client.get_products,
-            ServiceCode=service,
-            Filters=terms,
-            FormatVersion="aws_v1",
-            MaxResults=100,
-            **more,
-        )
+def _products(client: "PricingClient", question: Question, service: str, filters: Mapping[str, str]) -> Iterator[str]:
+    terms: list[FilterTypeDef] = [
+        {"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in filters.items()
+    ]
+    asked = client.get_paginator("get_products").paginate(ServiceCode=service, Filters=terms, FormatVersion="aws_v1")
+    for page in pages("pricing:GetProducts", question, asked, _PAGES):
         products = page.get("PriceList", [])
         if not isinstance(products, list):
             raise NotReadError("pricing:GetProducts: PriceList is not a list")
         yield from products
-        if not page.get("NextToken"):
-            return
-        more = {"NextToken": page["NextToken"]}
-    raise NotReadError(f"pricing:GetProducts: more than {_PAGES} pages")
 
 
 def price_of(products: Iterator[str], kind: PriceKind, question: Question) -> Price | None:

@@ -4,13 +4,21 @@ Kept for comparison; no fleet is counted at it, because whether a commitment cov
 Served from one global endpoint, signed for us-east-1 (Savings Plans API Reference, DescribeSavingsPlansOfferingRates).
 """
 
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 from fleet.instances import Price, PriceKind
 from fleet.prices.record import PriceRecord
-from lambdas.prices.asking import NotReadError, ask
-from lambdas.prices.clients import SavingsPlansClient
-from lambdas.prices.ports import Question, Reading
+from lambdas.prices.source import NotReadError, Question, Reading, pages
+
+if TYPE_CHECKING:
+    from mypy_boto3_savingsplans import SavingsPlansClient
+    from mypy_boto3_savingsplans.type_defs import (
+        DescribeSavingsPlansOfferingRatesRequestTypeDef,
+        DescribeSavingsPlansOfferingRatesResponseTypeDef,
+        SavingsPlanOfferingRateFilterElementTypeDef,
+        SavingsPlanOfferingRateTypeDef,
+    )
 
 _PAGES: Final = 50
 _PAYMENT: Final = "No Upfront"
@@ -24,7 +32,7 @@ class SavingsPlans:
     name = "Savings Plans"
     kinds = frozenset({PriceKind.SAVINGS_PLAN.value})
 
-    def __init__(self, client: SavingsPlansClient) -> None:
+    def __init__(self, client: "SavingsPlansClient") -> None:
         self._client = client
 
     def read(self, question: Question) -> Reading:
@@ -41,37 +49,43 @@ class SavingsPlans:
         absent = [(name, f"no Savings Plan covers it in {question.region}") for name in names if name not in having]
         return Reading(tuple(found.values()), tuple(problems.items()), tuple(absent))
 
-    def _entries(self, question: Question, names: list[str]) -> list[dict[str, Any]]:
-        wanted = {
-            "region": [question.region],
-            "instanceType": names,
-            "productDescription": ["Linux/UNIX"],
-            "tenancy": ["shared"],
+    def _entries(self, question: Question, names: list[str]) -> "Iterator[SavingsPlanOfferingRateTypeDef]":
+        for page in pages(
+            "savingsplans:DescribeSavingsPlansOfferingRates", question, self._asked(question, names), _PAGES
+        ):
+            yield from page.get("searchResults", [])
+
+    def _asked(
+        self, question: Question, names: list[str]
+    ) -> "Iterator[DescribeSavingsPlansOfferingRatesResponseTypeDef]":
+        wanted: list[SavingsPlanOfferingRateFilterElementTypeDef] = [
+            {"name": "region", "values": [question.region]},
+            {"name": "instanceType", "values": names},
+            {"name": "productDescription", "values": ["Linux/UNIX"]},
+            {"name": "tenancy", "values": ["shared"]},
+        ]
+        request: DescribeSavingsPlansOfferingRatesRequestTypeDef = {
+            "savingsPlanTypes": ["Compute", "EC2Instance"],
+            "savingsPlanPaymentOptions": [_PAYMENT],
+            "products": ["EC2"],
+            "serviceCodes": ["AmazonEC2"],
+            "filters": wanted,
+            "maxResults": 1000,
         }
-        found: list[dict[str, Any]] = []
-        more: dict[str, object] = {}
-        for _ in range(_PAGES):
-            page = ask(
-                "savingsplans:DescribeSavingsPlansOfferingRates",
-                question,
-                self._client.describe_savings_plans_offering_rates,
-                savingsPlanTypes=["Compute", "EC2Instance"],
-                savingsPlanPaymentOptions=[_PAYMENT],
-                products=["EC2"],
-                serviceCodes=["AmazonEC2"],
-                filters=[{"name": name, "values": values} for name, values in wanted.items()],
-                maxResults=1000,
-                **more,
-            )
-            found += page.get("searchResults", [])
+        # boto3 has no paginator for it.
+        while True:
+            page = self._client.describe_savings_plans_offering_rates(**request)
+            yield page
             if not page.get("nextToken"):
-                return found
-            more = {"nextToken": page["nextToken"]}
-        raise NotReadError(f"savingsplans:DescribeSavingsPlansOfferingRates: more than {_PAGES} pages")
+                return
+            request["nextToken"] = page["nextToken"]
 
     @staticmethod
     def _take(
-        question: Question, entry: dict[str, Any], found: dict[str, PriceRecord], problems: dict[str, str]
+        question: Question,
+        entry: "SavingsPlanOfferingRateTypeDef",
+        found: dict[str, PriceRecord],
+        problems: dict[str, str],
     ) -> None:
         name = ""
         try:

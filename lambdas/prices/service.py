@@ -4,7 +4,7 @@ One source that fails takes nothing from the others. A price that could not be r
 the reason beside it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,7 +12,8 @@ from typing import Final
 from fleet.instances import Price, catalogue
 from fleet.prices.age import staleness
 from fleet.prices.record import PriceRecord, adopt
-from lambdas.prices.ports import Question, Reading, Source, Table, World
+from lambdas.prices.source import Question, Reading, Source
+from lambdas.prices.table import PriceTable
 
 _UNKNOWN: Final = "the source failed"
 
@@ -26,25 +27,33 @@ class Refresh:
     absent: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """Whom the refresh asks, and where it keeps what they answer."""
+
+    sources: Sequence[Source]
+    table: PriceTable
+
+
 class NothingRefreshedError(Exception):
     """Not one price could be read or kept."""
 
 
-def refresh(world: World, question: Question) -> Refresh:
+def refresh(aws: Dependencies, question: Question) -> Refresh:
     """Ask everybody, keep what is new.
 
     Raises:
         NothingRefreshedError: there is nothing new at all, and not because AWS has no prices.
     """
-    with ThreadPoolExecutor(max_workers=len(world.sources)) as pool:
-        readings = list(pool.map(lambda source: _read(source, question), world.sources))
-    kept, problems = world.table.read()
+    with ThreadPoolExecutor(max_workers=len(aws.sources)) as pool:
+        readings = list(pool.map(lambda source: _read(source, question), aws.sources))
+    kept, problems = aws.table.read()
     lines = list(problems)
     adopted: list[str] = []
-    for source, reading in zip(world.sources, readings, strict=True):
+    for source, reading in zip(aws.sources, readings, strict=True):
         lines += [f"{source.name}: {name or 'every type'}: {why}" for name, why in reading.problems]
         for record in _changed(source, reading, kept, question):
-            failure = _put(world.table, record)
+            failure = _put(aws.table, record)
             if failure or record.held:
                 lines.append(f"{record.key}: {failure or record.problem}")
             elif record.problem is None:
@@ -53,7 +62,7 @@ def refresh(world: World, question: Question) -> Refresh:
         raise NothingRefreshedError(f"no price could be refreshed: {lines[0]} (and {len(lines) - 1} more)")
     absent = [
         f"{source.name}: {name}: {why}"
-        for source, reading in zip(world.sources, readings, strict=True)
+        for source, reading in zip(aws.sources, readings, strict=True)
         for name, why in reading.absent
     ]
     return Refresh(tuple(adopted), tuple(lines), tuple(absent))
@@ -90,7 +99,7 @@ def _default(record: PriceRecord, question: Question) -> Price | None:
     return max(fresh, key=lambda price: price.as_of, default=None)
 
 
-def _put(table: Table, record: PriceRecord) -> str | None:
+def _put(table: PriceTable, record: PriceRecord) -> str | None:
     try:
         table.put(record)
     except Exception as error:

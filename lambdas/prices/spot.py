@@ -4,14 +4,18 @@ A start that is now gives the prices in force, the newest of each type and zone 
 capacity is common: it says what an hour would cost, not that there is one.
 """
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from fleet.instances import Price, PriceKind
 from fleet.prices.record import PriceRecord
-from lambdas.prices.asking import NotReadError, ask
-from lambdas.prices.clients import Ec2Client
-from lambdas.prices.ports import Question, Reading
+from lambdas.prices.source import NotReadError, Question, Reading, pages
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2 import EC2Client
+    from mypy_boto3_ec2.literals import InstanceTypeType
+    from mypy_boto3_ec2.type_defs import SpotPriceTypeDef
 
 _PAGES: Final = 50
 _SOURCE: Final = "EC2 Spot prices"
@@ -23,7 +27,7 @@ class Spot:
     name = "Spot"
     kinds = frozenset({PriceKind.SPOT.value})
 
-    def __init__(self, client: Ec2Client) -> None:
+    def __init__(self, client: "EC2Client") -> None:
         self._client = client
 
     def read(self, question: Question) -> Reading:
@@ -51,28 +55,19 @@ class Spot:
         ]
         return Reading(tuple(found), tuple(problems.items()), tuple(absent))
 
-    def _entries(self, question: Question, types: list[str]) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        more: dict[str, object] = {}
-        for _ in range(_PAGES):
-            page = ask(
-                "ec2:DescribeSpotPriceHistory",
-                question,
-                self._client.describe_spot_price_history,
-                InstanceTypes=types,
-                ProductDescriptions=["Linux/UNIX"],
-                StartTime=question.now,
-                **more,
-            )
-            found += page.get("SpotPriceHistory", [])
-            if not page.get("NextToken"):
-                return found
-            more = {"NextToken": page["NextToken"]}
-        raise NotReadError(f"ec2:DescribeSpotPriceHistory: more than {_PAGES} pages")
+    def _entries(self, question: Question, types: list[str]) -> "Iterator[SpotPriceTypeDef]":
+        asked = self._client.get_paginator("describe_spot_price_history").paginate(
+            # EC2 takes any name, its model those of one day.
+            InstanceTypes=cast("list[InstanceTypeType]", types),
+            ProductDescriptions=["Linux/UNIX"],
+            StartTime=question.now,
+        )
+        for page in pages("ec2:DescribeSpotPriceHistory", question, asked, _PAGES):
+            yield from page.get("SpotPriceHistory", [])
 
 
 def _take(
-    entry: dict[str, Any], newest: dict[tuple[str, str], tuple[datetime, float]], problems: dict[str, str]
+    entry: "SpotPriceTypeDef", newest: dict[tuple[str, str], tuple[datetime, float]], problems: dict[str, str]
 ) -> None:
     name = str(entry.get("InstanceType", ""))
     try:

@@ -1,20 +1,20 @@
 """The price table: a few hundred items of text, one for each price."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
 from fleet.prices.record import PriceRecord, PriceRecordError, from_item, texts, to_item
-from lambdas.prices.clients import TableClient
 
-_PAGES: Final = 100
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 
 class PriceTable:
     """The table called ``name``."""
 
-    def __init__(self, client: TableClient, name: str) -> None:
+    def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._client, self._name = client, name
 
     def read(self) -> tuple[Mapping[str, PriceRecord], tuple[str, ...]]:
@@ -25,18 +25,13 @@ class PriceTable:
         """
         found: dict[str, PriceRecord] = {}
         problems: list[str] = []
-        more: dict[str, object] = {}
-        for _ in range(_PAGES):
-            page = self._client.scan(TableName=self._name, **more)
+        for page in self._client.get_paginator("scan").paginate(TableName=self._name):
             for item in page.get("Items", []):
                 try:
                     record = from_item(texts(item))
                     found[record.key] = record
                 except PriceRecordError as error:
                     problems.append(str(error))
-            if not page.get("LastEvaluatedKey"):
-                break
-            more = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
         return found, tuple(problems)
 
     def put(self, record: PriceRecord) -> None:

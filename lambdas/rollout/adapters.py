@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import boto3
 from botocore.config import Config
@@ -11,34 +11,21 @@ from pydantic import TypeAdapter
 
 from fleet import naming
 from fleet.rollout.place import HostedPlace, RolloutPlace
-from lambdas.rollout.clients import (
-    AutoScalingClient,
-    BalancerClient,
-    CloudWatchClient,
-    EcsClient,
-    S3Client,
-    S3ReadClient,
-    SageMakerClient,
-    ScalingClient,
-    SsmClient,
-    StatesClient,
-    TableClient,
-)
-from lambdas.rollout.ports import World
-from lambdas.rollout.sagemaker.balancer import VariantWeights
-from lambdas.rollout.sagemaker.measured import VariantFigures
-from lambdas.rollout.sagemaker.nodes import CandidateInstances
-from lambdas.rollout.sagemaker.reading import OneReading
-from lambdas.rollout.sagemaker.services import Models
+from lambdas.rollout.ecs import EcsServices, Listener, ScalingGroup
+from lambdas.rollout.executions import StateMachine
+from lambdas.rollout.figures import CloudWatchFigures, VariantFigures
+from lambdas.rollout.objects import ArtifactStore, ShadowReports
+from lambdas.rollout.ports import Dependencies
+from lambdas.rollout.sagemaker.sides import CandidateInstances, Models, VariantWeights
+from lambdas.rollout.sagemaker.state import read_once
 from lambdas.rollout.settings import Settings
-from lambdas.rollout.sides.artifacts import ArtifactStore
-from lambdas.rollout.sides.balancer import Listener
-from lambdas.rollout.sides.executions import StateMachine
-from lambdas.rollout.sides.measured import CloudWatchFigures
-from lambdas.rollout.sides.nodes import ScalingGroup
-from lambdas.rollout.sides.reports import ShadowReports
-from lambdas.rollout.sides.services import EcsServices
 from lambdas.rollout.store import Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_application_autoscaling import ApplicationAutoScalingClient
+    from mypy_boto3_cloudwatch import CloudWatchClient
+    from mypy_boto3_sagemaker import SageMakerClient
+    from mypy_boto3_ssm import SSMClient
 
 # A look makes about twenty calls; what fails now is tried again by the state machine.
 PATIENT_FOR_A_LOOK: Final = Config(
@@ -47,56 +34,39 @@ PATIENT_FOR_A_LOOK: Final = Config(
 _PLACE: Final = TypeAdapter(RolloutPlace)
 
 
-def world(settings: Settings) -> World:
-    """Everything that the service looks at and acts on."""
-    ecs: EcsClient = boto3.client("ecs", config=PATIENT_FOR_A_LOOK)
-    balancer: BalancerClient = boto3.client("elbv2", config=PATIENT_FOR_A_LOOK)
-    autoscaling: AutoScalingClient = boto3.client("autoscaling", config=PATIENT_FOR_A_LOOK)
-    cloudwatch: CloudWatchClient = boto3.client("cloudwatch", config=PATIENT_FOR_A_LOOK)
-    ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
-    s3: S3Client = boto3.client("s3", config=PATIENT_FOR_A_LOOK)
-    objects: S3ReadClient = boto3.client("s3", config=PATIENT_FOR_A_LOOK)
-    states: StatesClient = boto3.client("stepfunctions", config=PATIENT_FOR_A_LOOK)
-    dynamodb: TableClient = boto3.client("dynamodb", config=PATIENT_FOR_A_LOOK)
-    return World(
-        store=Table(dynamodb, settings.table),
-        balancer=Listener(balancer),
-        services=EcsServices(ecs, ssm),
-        nodes=ScalingGroup(autoscaling),
-        measured=CloudWatchFigures(cloudwatch),
-        artifacts=ArtifactStore(ssm, s3, naming.compile_cache_place_parameter(settings.environment)),
-        reports=ShadowReports(objects),
-        executions=StateMachine(states, settings.state_machine),
+def of_ecs(settings: Settings) -> Dependencies:
+    """Everything that the service looks at and acts on, of an endpoint on ECS."""
+    s3 = boto3.client("s3", config=PATIENT_FOR_A_LOOK)
+    return Dependencies(
+        store=Table(boto3.client("dynamodb", config=PATIENT_FOR_A_LOOK), settings.table),
+        balancer=Listener(boto3.client("elbv2", config=PATIENT_FOR_A_LOOK)),
+        services=EcsServices(boto3.client("ecs", config=PATIENT_FOR_A_LOOK), _ssm()),
+        nodes=ScalingGroup(boto3.client("autoscaling", config=PATIENT_FOR_A_LOOK)),
+        measured=CloudWatchFigures(_cloudwatch()),
+        artifacts=ArtifactStore(_ssm(), s3, naming.compile_cache_place_parameter(settings.environment)),
+        reports=ShadowReports(s3),
+        executions=StateMachine(boto3.client("stepfunctions", config=PATIENT_FOR_A_LOOK), settings.state_machine),
     )
 
 
-def hosted_world(world: World, hosted: HostedPlace) -> World:
+def of_sagemaker(of_ecs: Dependencies, hosted: HostedPlace) -> Dependencies:
     """The same for one look, where SageMaker runs the endpoint; store, compiled graphs and executions are as ever."""
-    client, scaling, cloudwatch, ssm = _hosted_clients()
-    sagemaker = OneReading(client)
+    client, scaling = _sagemaker()
+    sagemaker = read_once(client)
     return replace(
-        world,
+        of_ecs,
         balancer=VariantWeights(sagemaker, hosted),
-        services=Models(sagemaker, ssm, hosted),
+        services=Models(sagemaker, _ssm(), hosted),
         nodes=CandidateInstances(sagemaker, scaling, hosted),
-        measured=VariantFigures(cloudwatch),
+        measured=VariantFigures(_cloudwatch()),
     )
-
-
-@cache
-def _hosted_clients() -> tuple[SageMakerClient, ScalingClient, CloudWatchClient, SsmClient]:
-    sagemaker: SageMakerClient = boto3.client("sagemaker", config=PATIENT_FOR_A_LOOK)
-    scaling: ScalingClient = boto3.client("application-autoscaling", config=PATIENT_FOR_A_LOOK)
-    cloudwatch: CloudWatchClient = boto3.client("cloudwatch", config=PATIENT_FOR_A_LOOK)
-    ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
-    return sagemaker, scaling, cloudwatch, ssm
 
 
 def read_place(settings: Settings, fleet: str) -> RolloutPlace | None:
     """Where ``fleet``'s endpoint is served; None where this environment has no such endpoint."""
     name = naming.rollout_place_parameter(settings.environment, fleet)
     try:
-        answer = _parameters().get_parameter(Name=name)
+        answer = _ssm().get_parameter(Name=name)
     except ClientError as error:
         if error.response.get("Error", {}).get("Code") == "ParameterNotFound":
             return None
@@ -105,6 +75,16 @@ def read_place(settings: Settings, fleet: str) -> RolloutPlace | None:
 
 
 @cache
-def _parameters() -> SsmClient:
-    ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
-    return ssm
+def _sagemaker() -> "tuple[SageMakerClient, ApplicationAutoScalingClient]":
+    sagemaker = boto3.client("sagemaker", config=PATIENT_FOR_A_LOOK)
+    return sagemaker, boto3.client("application-autoscaling", config=PATIENT_FOR_A_LOOK)
+
+
+@cache
+def _cloudwatch() -> "CloudWatchClient":
+    return boto3.client("cloudwatch", config=PATIENT_FOR_A_LOOK)
+
+
+@cache
+def _ssm() -> "SSMClient":
+    return boto3.client("ssm", config=PATIENT_FOR_A_LOOK)

@@ -17,7 +17,8 @@ from fleet.rollout.facts import Facts
 from fleet.rollout.place import RolloutPlace
 from fleet.rollout.record import Outcome, Rollout, begin, next_minute
 from fleet.rollout.report import report
-from lambdas.rollout.ports import ConflictError, Record, World
+from lambdas.rollout.ports import Dependencies
+from lambdas.rollout.store import ConflictError, Record
 
 _DIGEST: Final = re.compile(r".+@sha256:[0-9a-f]{64}")
 _TRIES: Final = 5
@@ -51,32 +52,32 @@ class Command(BaseModel):
     who: Annotated[str, Field(max_length=200)] = ""
 
 
-def run(command: Command, world: World, place: RolloutPlace, now: datetime) -> dict[str, Any]:
+def run(command: Command, aws: Dependencies, place: RolloutPlace, now: datetime) -> dict[str, Any]:
     """The answer: a report with its ``history``, or ``{"refused": why}``."""
     try:
         if command.action is Action.START:
-            return _told(world, place, _start(command, world, place, now), True)
-        record = _newest(command, world, place, now)
+            return _told(aws, place, _start(command, aws, place, now), True)
+        record = _newest(command, aws, place, now)
         # Who has changed it has seen to that; an execution that was started just now may not show yet.
-        is_driven = command.action is not Action.STATUS or record.is_settled or _is_driven(world, record, now)
-        return _told(world, place, record, is_driven)
+        is_driven = command.action is not Action.STATUS or record.is_settled or _is_driven(aws, record, now)
+        return _told(aws, place, record, is_driven)
     except RefusedError as error:
         return {"refused": str(error)}
     except ConflictError:
         return {"refused": _BUSY}
 
 
-def _newest(command: Command, world: World, place: RolloutPlace, now: datetime) -> Record:
+def _newest(command: Command, aws: Dependencies, place: RolloutPlace, now: datetime) -> Record:
     """The record, after what the command changes of it."""
     tries = 0
     while True:
-        record = world.store.read(place.fleet)
+        record = aws.store.read(place.fleet)
         if record is None:
             raise RefusedError(f"fleet {place.fleet} has had no rollout")
         if command.action is Action.STATUS:
             return record
         try:
-            return _change(command, world, record, now)
+            return _change(command, aws, record, now)
         except ConflictError:
             # A look was just being stored: who wants back must not have to ask twice.
             tries += 1
@@ -84,17 +85,17 @@ def _newest(command: Command, world: World, place: RolloutPlace, now: datetime) 
                 raise
 
 
-def _start(command: Command, world: World, place: RolloutPlace, now: datetime) -> Record:
-    before = world.store.read(place.fleet)
+def _start(command: Command, aws: Dependencies, place: RolloutPlace, now: datetime) -> Record:
+    before = aws.store.read(place.fleet)
     if before is not None and before.rollout.rollout_id == command.rollout_id:
         # The same command again: its answer was lost, or it came no further than to here.
         if not before.rollout.is_over:
-            world.executions.start(before.rollout)
+            aws.executions.start(before.rollout)
         return before
     if before is not None:
         _must_be_free(before)
-    old, nodes = _stable(world, place)
-    new = _new_version(command, world, place)
+    old, nodes = _stable(aws, place)
+    new = _new_version(command, aws, place)
     if new == old:
         raise RefusedError(f"{new.rpartition('/')[2]} serves already: deploy another one first, or give an image")
     rollout = begin(
@@ -116,10 +117,10 @@ def _start(command: Command, world: World, place: RolloutPlace, now: datetime) -
     # An endpoint that scales has to be told to stand still, by the first look.
     is_applied = not place.scales
     record = Record(rollout, is_applied=is_applied, looked_at=now, version=before.version if before else 0)
-    record = world.store.write(record)
+    record = aws.store.write(record)
     # A deployment that comes from now on leaves the stable side at what it runs.
-    world.services.keep(place, old)
-    world.executions.start(rollout)
+    aws.services.keep(place, old)
+    aws.executions.start(rollout)
     return record
 
 
@@ -133,12 +134,12 @@ def _must_be_free(record: Record) -> None:
         )
 
 
-def _stable(world: World, place: RolloutPlace) -> tuple[str, int]:
+def _stable(aws: Dependencies, place: RolloutPlace) -> tuple[str, int]:
     """What serves, and on how many nodes; a rollout needs one whole side to go back to."""
-    weights = world.balancer.weights(place)
+    weights = aws.balancer.weights(place)
     if weights != (100, 0):
         raise RefusedError(f"the weights are {weights[0]} to {weights[1]} and not 100 to 0: put them right")
-    side, healthy = world.services.of(place.stable), world.balancer.healthy(place.stable)
+    side, healthy = aws.services.of(place.stable), aws.balancer.healthy(place.stable)
     if len(side.versions) != 1 or not side.is_settled:
         raise RefusedError("the stable side does not run one version everywhere: wait until its deployment is through")
     if not healthy:
@@ -149,22 +150,22 @@ def _stable(world: World, place: RolloutPlace) -> tuple[str, int]:
     return version, healthy
 
 
-def _new_version(command: Command, world: World, place: RolloutPlace) -> str:
+def _new_version(command: Command, aws: Dependencies, place: RolloutPlace) -> str:
     if not command.image:
-        return world.services.newest(place)
+        return aws.services.newest(place)
     if not _DIGEST.fullmatch(command.image):
         raise RefusedError(
             f"image {command.image}: give it by its digest, name@sha256:…; a tag may move during a rollout"
         )
-    return world.services.register(place, command.image)
+    return aws.services.register(place, command.image)
 
 
-def _change(command: Command, world: World, record: Record, now: datetime) -> Record:
+def _change(command: Command, aws: Dependencies, record: Record, now: datetime) -> Record:
     rollout, who = record.rollout, command.who or "somebody"
     if command.rollout_id and command.rollout_id != rollout.rollout_id:
         raise RefusedError(f"the newest rollout is {rollout.rollout_id}, not {command.rollout_id}")
     change = {Action.PAUSE: rollouts.pause, Action.RESUME: rollouts.resume, Action.ABORT: rollouts.abort}
-    orphaned = rollout.is_over or not _is_driven(world, record, now)
+    orphaned = rollout.is_over or not _is_driven(aws, record, now)
     # It has ended, and whoever was to let the candidate's nodes go is gone.
     is_half_way = rollout.is_over and not record.is_applied
     changed = rollout if is_half_way else change[command.action](rollout, who, now)
@@ -172,27 +173,27 @@ def _change(command: Command, world: World, record: Record, now: datetime) -> Re
         changed = replace(changed, fence=rollout.fence + 1)
     # A command is no look: only where an execution begins anew does the time to its next one.
     looked_at = now if orphaned else record.looked_at
-    record = world.store.write(replace(record, rollout=changed, is_applied=False, looked_at=looked_at))
+    record = aws.store.write(replace(record, rollout=changed, is_applied=False, looked_at=looked_at))
     if orphaned:
-        world.executions.start(changed)
+        aws.executions.start(changed)
     return record
 
 
-def _is_driven(world: World, record: Record, now: datetime) -> bool:
+def _is_driven(aws: Dependencies, record: Record, now: datetime) -> bool:
     """Whether an execution looks after it. Where one that runs is missed, another takes over, which hurts nobody."""
-    return record.is_looked_at(now) and world.executions.runs(record.rollout)
+    return record.is_looked_at(now) and aws.executions.runs(record.rollout)
 
 
-def _told(world: World, place: RolloutPlace, record: Record, is_driven: bool) -> dict[str, Any]:
+def _told(aws: Dependencies, place: RolloutPlace, record: Record, is_driven: bool) -> dict[str, Any]:
     rollout = record.rollout
-    stable, candidate = world.balancer.weights(place)
-    sides = [replace(world.services.of(s), healthy=world.balancer.healthy(s)) for s in (place.stable, place.candidate)]
+    stable, candidate = aws.balancer.weights(place)
+    sides = [replace(aws.services.of(s), healthy=aws.balancer.healthy(s)) for s in (place.stable, place.candidate)]
     facts = Facts(sides[0], sides[1], stable, candidate)
     return {
         **report(rollout, facts),
         "healthy": {"stable": sides[0].healthy, "candidate": sides[1].healthy},
         "is_driven": is_driven,
-        "stands_still": place.scales and world.nodes.stands_still(place.stable),
+        "stands_still": place.scales and aws.nodes.stands_still(place.stable),
         "started_at": rollout.started_at.isoformat(),
         "history": [{"at": event.at.isoformat(), "text": event.text} for event in rollout.history],
     }

@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fleet.operations_metrics import ROLLOUTS_IN_PROGRESS, ROLLOUTS_NOT_DONE
 from fleet.rollout.place import RolloutPlace
-from lambdas.rollout import adapters, commands, service, settings, waiting
+from lambdas.rollout import adapters, commands, service, settings
 from lambdas.rollout.commands import Command
-from lambdas.rollout.ports import World
+from lambdas.rollout.ports import Dependencies
 from lambdas.shared.observability import emit, logger
 
 FUNCTION: Final = "rollout"
@@ -46,7 +46,7 @@ def _look(look: Look) -> dict[str, Any]:
     place = adapters.read_place(_settings(), look.fleet)
     if place is None:
         raise LookupError(f"fleet {look.fleet} has no endpoint any more")
-    report = waiting.look(_world(place), place, look.rollout_id, look.fence, datetime.now(UTC))
+    report = service.look(_dependencies(place), place, look.rollout_id, look.fence, datetime.now(UTC))
     logger(FUNCTION).info("look", **report)
     environment = _settings().environment
     emit(ROLLOUTS_IN_PROGRESS, 0 if report["is_over"] else 1, environment, fleet=look.fleet)
@@ -64,7 +64,7 @@ def _command(event: dict[str, Any]) -> dict[str, Any]:
     place = adapters.read_place(_settings(), command.fleet)
     if place is None:
         return {"refused": f"fleet {command.fleet} serves no endpoint in {_settings().environment}, as deployed"}
-    answer = commands.run(command, _world(place), place, datetime.now(UTC))
+    answer = commands.run(command, _dependencies(place), place, datetime.now(UTC))
     logger(FUNCTION).info("command", action=command.action, fleet=command.fleet, refused=answer.get("refused"))
     return answer
 
@@ -74,12 +74,12 @@ def _settings() -> settings.Settings:
     return settings.load()
 
 
-def _world(place: RolloutPlace) -> World:
-    ours = _own_world()
+def _dependencies(place: RolloutPlace) -> Dependencies:
+    on_ecs = _of_ecs()
     # Never kept: it has read what it has read.
-    return adapters.hosted_world(ours, place.hosted) if place.hosted else ours
+    return adapters.of_sagemaker(on_ecs, place.hosted) if place.hosted else on_ecs
 
 
 @cache
-def _own_world() -> World:
-    return adapters.world(_settings())
+def _of_ecs() -> Dependencies:
+    return adapters.of_ecs(_settings())

@@ -1,24 +1,17 @@
-"""What rollouts need of the world. ``adapters`` speaks to AWS; tests bring a world of their own."""
+"""What a rollout looks at and acts on. An endpoint is served by ECS or by SageMaker, behind the same four protocols."""
 
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Final, Protocol
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
 
 from fleet.rollout.facts import Side
 from fleet.rollout.place import RolloutPlace, SidePlace
-from fleet.rollout.record import Rollout
-from fleet.shadow.comparison import Comparison
-
-# Beside the time between two looks: a look with all its retries.
-_LATE: Final = timedelta(minutes=5)
-
+from lambdas.rollout.executions import StateMachine
+from lambdas.rollout.objects import ArtifactStore, ShadowReports
+from lambdas.rollout.store import Table
 
 Window = tuple[datetime, datetime]
 """From when to when."""
-
-
-class ConflictError(Exception):
-    """The record was changed by somebody else since it was read."""
 
 
 class NotAppliedError(Exception):
@@ -31,41 +24,6 @@ class BusyError(NotAppliedError):
 
 class NoRoomError(BusyError):
     """A quota of the account has no room for what was asked: it may have later, when others need less."""
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A rollout as stored. Until ``is_applied``, what it wants may not be true in AWS."""
-
-    rollout: Rollout
-    is_applied: bool
-    looked_at: datetime
-    version: int = 0
-
-    def is_looked_at(self, now: datetime) -> bool:
-        """Whether the last look is no older than it may be."""
-        return now - self.looked_at < timedelta(seconds=self.rollout.plan.look_seconds) + _LATE
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether it is over, and what it ended with is true."""
-        return self.rollout.is_over and self.is_applied
-
-    def with_rollout(self, rollout: Rollout, *, is_applied: bool) -> "Record":
-        """The same record of the rollout as it stands now."""
-        return replace(self, rollout=rollout, is_applied=is_applied)
-
-
-class Store(Protocol):
-    """One record for each fleet: the newest rollout, which is the lease of the endpoint until it has ended."""
-
-    def read(self, fleet: str) -> Record | None:
-        """The record, as written last."""
-        ...
-
-    def write(self, record: Record) -> Record:
-        """Store over the version that was read; raises ConflictError."""
-        ...
 
 
 class Balancer(Protocol):
@@ -152,43 +110,15 @@ class Measured(Protocol):
         ...
 
 
-class Artifacts(Protocol):
-    """The store of compiled graphs."""
-
-    def has(self, artifact: str) -> bool | None:
-        """Whether it is whole; None where there is no store."""
-        ...
-
-
-class Reports(Protocol):
-    """What the candidate's tasks have written of recorded requests."""
-
-    def of(self, place: RolloutPlace, version: str, tasks: tuple[str, ...]) -> tuple[Comparison | None, ...]:
-        """One for each of ``tasks``; None where there is none, or none that can be read."""
-        ...
-
-
-class Executions(Protocol):
-    """The state machine."""
-
-    def start(self, rollout: Rollout) -> None:
-        """Drive ``rollout``; an execution for the same fence is started once."""
-        ...
-
-    def runs(self, rollout: Rollout) -> bool:
-        """Whether the execution for its fence does; one that was started this very moment may not show yet."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class World:
+class Dependencies:
     """All of it. Each call may raise what botocore raises."""
 
-    store: Store
+    store: Table
     balancer: Balancer
     services: Services
     nodes: Nodes
     measured: Measured
-    artifacts: Artifacts
-    reports: Reports
-    executions: Executions
+    artifacts: ArtifactStore
+    reports: ShadowReports
+    executions: StateMachine

@@ -1,7 +1,10 @@
 """What people are told goes to the ticket topic, where the pager delivers each key once."""
 
 import json
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+if TYPE_CHECKING:
+    from mypy_boto3_sns import SNSClient
 
 # SNS: a subject is ASCII of at most 100 characters.
 _SUBJECT_LIMIT: Final = 100
@@ -17,7 +20,7 @@ class SnsClient(Protocol):
 class Tickets:
     """``topic`` is the ARN of the environment's ticket topic; keys differ between functions by ``prefix``."""
 
-    def __init__(self, sns: SnsClient, topic: str, prefix: str) -> None:
+    def __init__(self, sns: "SNSClient", topic: str, prefix: str) -> None:
         self._sns, self._topic, self._prefix = sns, topic, prefix
 
     def tell(self, key: str, subject: str, body: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 from starlette.applications import Starlette
@@ -26,6 +26,9 @@ from local.dashboards_page.chart_library import ECHARTS
 from local.dashboards_page.cloud import Cloud, DashboardsPageError, explain
 from local.dashboards_page.live import told
 from local.dashboards_page.metric_data import metric_widget
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.type_defs import ListDashboardsInputTypeDef
 
 STATIC: Final = Path(__file__).parent / "static"
 PLACE: Final = {"x": None, "y": None, "width": 6, "height": 6}
@@ -55,13 +58,13 @@ def dashboard_names(cloud: Cloud, environment: str) -> list[str]:
     """The environment's dashboards, by name."""
     prefix = naming.dashboard_name(environment, "")
     found: list[str] = []
-    token: dict[str, Any] = {}
+    request: ListDashboardsInputTypeDef = {"DashboardNamePrefix": prefix}
     while True:
-        answer = cloud.cloudwatch.list_dashboards(DashboardNamePrefix=prefix, **token)
+        answer = cloud.cloudwatch.list_dashboards(**request)
         found += [entry["DashboardName"] for entry in answer.get("DashboardEntries", ())]
         if not answer.get("NextToken"):
             return sorted(name for name in found if name.startswith(prefix))
-        token = {"NextToken": answer["NextToken"]}
+        request["NextToken"] = answer["NextToken"]
 
 
 def dashboard_rows(cloud: Cloud, environment: str) -> dict[str, int]:

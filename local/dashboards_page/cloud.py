@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from urllib.request import urlopen
 
 import boto3
@@ -12,38 +12,16 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from planning.preflight.account import no_credentials
 
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch import CloudWatchClient
+    from mypy_boto3_logs import CloudWatchLogsClient
+
 # Longer than the embedded AWS holds the question.
 CHANGE_SECONDS: Final = 6.0
 
 
 class DashboardsPageError(Exception):
     """The page cannot be shown or filled; the message is one line for a person."""
-
-
-class CloudWatch(Protocol):
-    """The calls that the page makes."""
-
-    def list_dashboards(self, **request: object) -> dict[str, Any]:
-        """ListDashboards."""
-
-    def get_dashboard(self, **request: object) -> dict[str, Any]:
-        """GetDashboard."""
-
-    def get_metric_data(self, **request: object) -> dict[str, Any]:
-        """GetMetricData."""
-
-    def describe_alarms(self, **request: object) -> dict[str, Any]:
-        """DescribeAlarms."""
-
-
-class Logs(Protocol):
-    """Logs Insights."""
-
-    def start_query(self, **request: object) -> dict[str, Any]:
-        """StartQuery."""
-
-    def get_query_results(self, **request: object) -> dict[str, Any]:
-        """GetQueryResults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +32,8 @@ class Cloud:
     """
 
     endpoint: str
-    cloudwatch: CloudWatch
-    logs: Logs
+    cloudwatch: "CloudWatchClient"
+    logs: "CloudWatchLogsClient"
     control: Callable[[str], dict[str, Any] | None]
     changed: Callable[[int], int | None] = lambda _: None
 
@@ -94,11 +72,12 @@ def _without_credentials(why: str) -> str:
     return f"{finding.message}; {finding.fix}"
 
 
-def _clients(session: boto3.Session, endpoint_url: str | None) -> tuple[CloudWatch, Logs]:
+def _clients(session: boto3.Session, endpoint_url: str | None) -> "tuple[CloudWatchClient, CloudWatchLogsClient]":
     config = Config(connect_timeout=2, read_timeout=20, retries={"total_max_attempts": 2}, max_pool_connections=20)
-    cloudwatch: CloudWatch = session.client("cloudwatch", endpoint_url=endpoint_url, config=config)
-    logs: Logs = session.client("logs", endpoint_url=endpoint_url, config=config)
-    return cloudwatch, logs
+    return (
+        session.client("cloudwatch", endpoint_url=endpoint_url, config=config),
+        session.client("logs", endpoint_url=endpoint_url, config=config),
+    )
 
 
 def explain(error: Exception, endpoint: str) -> str:

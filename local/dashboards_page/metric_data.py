@@ -3,10 +3,18 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from local.dashboards_page.cloud import Cloud
 from local.dashboards_page.metric_queries import Line, alarm_lines, lines
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.type_defs import (
+        GetMetricDataInputTypeDef,
+        MetricAlarmTypeDef,
+        MetricDataQueryUnionTypeDef,
+        MetricDataResultTypeDef,
+    )
 
 BATCH: Final = 500
 _DYNAMIC: Final = re.compile(r"\$\{(LAST|MAX|MIN|AVG|SUM)\}")
@@ -51,10 +59,9 @@ def _series(cloud: Cloud, entries: Sequence[Line], start: datetime, end: datetim
     by_id = {line.query["Id"]: line for line in entries}
     found: list[dict[str, Any]] = []
     merged: dict[tuple[str, str], list[tuple[int, float]]] = {}
-    request = {"StartTime": start, "EndTime": end, "ScanBy": "TimestampAscending"}
     for offset in range(0, len(entries), BATCH):
-        request["MetricDataQueries"] = [line.query for line in entries[offset : offset + BATCH]]
-        for result in _pages(cloud, request):
+        queries = [line.query for line in entries[offset : offset + BATCH]]
+        for result in _pages(cloud, queries, start, end):
             key = (result["Id"], result.get("Label", result["Id"]))
             stamps = (int(moment.timestamp() * 1000) for moment in result["Timestamps"])
             merged.setdefault(key, []).extend(zip(stamps, result["Values"], strict=True))
@@ -89,24 +96,28 @@ def with_figures(label: str, figures: Sequence[float]) -> str:
     return _DYNAMIC.sub(lambda match: f"{known[match.group(1)]:,.2f}", label)
 
 
-def _pages(cloud: Cloud, request: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    token: dict[str, Any] = {}
+def _pages(
+    cloud: Cloud, queries: "Sequence[MetricDataQueryUnionTypeDef]", start: datetime, end: datetime
+) -> "list[MetricDataResultTypeDef]":
+    found: list[MetricDataResultTypeDef] = []
+    request: GetMetricDataInputTypeDef = {
+        "MetricDataQueries": queries, "StartTime": start, "EndTime": end, "ScanBy": "TimestampAscending"
+    }  # fmt: skip
     while True:
-        answer = cloud.cloudwatch.get_metric_data(**request, **token)
+        answer = cloud.cloudwatch.get_metric_data(**request)
         found += answer["MetricDataResults"]
         if not answer.get("NextToken"):
             return found
-        token = {"NextToken": answer["NextToken"]}
+        request["NextToken"] = answer["NextToken"]
 
 
-def _alarms(cloud: Cloud, arns: Sequence[str]) -> list[dict[str, Any]]:
+def _alarms(cloud: Cloud, arns: Sequence[str]) -> "Sequence[MetricAlarmTypeDef]":
     if not arns:
         return []
     answer = cloud.cloudwatch.describe_alarms(
         AlarmNames=[alarm_name(arn) for arn in arns], AlarmTypes=["MetricAlarm", "CompositeAlarm"]
     )
-    return [*answer.get("MetricAlarms", ())]
+    return answer.get("MetricAlarms", ())
 
 
 def _thresholds(annotations: Sequence[Any]) -> list[dict[str, Any]]:

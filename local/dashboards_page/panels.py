@@ -4,18 +4,23 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from markdown_it import MarkdownIt
 
 from local.dashboards_page.cloud import Cloud, DashboardsPageError
 from local.dashboards_page.metric_data import alarm_name
 
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.literals import AlarmTypeType
+    from mypy_boto3_cloudwatch.type_defs import DescribeAlarmsInputTypeDef, DescribeAlarmsOutputTypeDef
+    from mypy_boto3_logs.type_defs import ResultFieldTypeDef
+
 # As DescribeAlarms allows in one call.
 NAMES_AT_ONCE: Final = 100
 QUERY_SECONDS: Final = 15.0
 POLL_SECONDS: Final = 0.1
-ALARM_TYPES: Final = ["MetricAlarm", "CompositeAlarm"]
+ALARM_TYPES: "Final[Sequence[AlarmTypeType]]" = ["MetricAlarm", "CompositeAlarm"]
 STATE_ORDER: Final = {"ALARM": 0, "INSUFFICIENT_DATA": 1, "OK": 2}
 _SOURCE: Final = re.compile(r"^\s*SOURCE\s+'([^']+)'\s*\|\s*")
 # CloudWatch's own notation for a link that looks like a button.
@@ -46,15 +51,15 @@ def alarm_widget(cloud: Cloud, properties: Mapping[str, Any]) -> dict[str, Any]:
 def alarm_summary(cloud: Cloud, environment: str) -> list[dict[str, Any]]:
     """Every alarm of the environment, those in ALARM first."""
     found: list[dict[str, Any]] = []
-    token: dict[str, Any] = {}
+    request: DescribeAlarmsInputTypeDef = {
+        "AlarmNamePrefix": f"{environment}/", "AlarmTypes": ALARM_TYPES, "MaxRecords": NAMES_AT_ONCE
+    }  # fmt: skip
     while True:
-        answer = cloud.cloudwatch.describe_alarms(
-            AlarmNamePrefix=f"{environment}/", AlarmTypes=ALARM_TYPES, MaxRecords=NAMES_AT_ONCE, **token
-        )
+        answer = cloud.cloudwatch.describe_alarms(**request)
         found += _alarms(answer)
         if not answer.get("NextToken"):
             return sorted(found, key=lambda alarm: (STATE_ORDER.get(alarm["state"], 3), alarm["name"]))
-        token = {"NextToken": answer["NextToken"]}
+        request["NextToken"] = answer["NextToken"]
 
 
 def log_widget(
@@ -75,26 +80,25 @@ def log_widget(
     return table(_await(cloud, identity, sleep))
 
 
-def table(results: Sequence[Sequence[Mapping[str, str]]]) -> dict[str, Any]:
+def table(results: "Sequence[Sequence[ResultFieldTypeDef]]") -> dict[str, Any]:
     """Rows of fields as one table; the columns are the fields in the order of their first appearance."""
     rows = [{field["field"]: field.get("value", "") for field in row if field["field"] != "@ptr"} for row in results]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return {"columns": columns, "rows": [[row.get(name, "") for name in columns] for row in rows]}
 
 
-def _await(cloud: Cloud, identity: str, sleep: Callable[[float], None]) -> list[list[dict[str, str]]]:
+def _await(cloud: Cloud, identity: str, sleep: Callable[[float], None]) -> "Sequence[Sequence[ResultFieldTypeDef]]":
     for _ in range(int(QUERY_SECONDS / POLL_SECONDS)):
         answer = cloud.logs.get_query_results(queryId=identity)
         if answer["status"] == "Complete":
-            results: list[list[dict[str, str]]] = answer["results"]
-            return results
+            return answer["results"]
         if answer["status"] in {"Failed", "Cancelled", "Timeout"}:
             raise DashboardsPageError(f"The log query ended as {answer['status']}")
         sleep(POLL_SECONDS)
     raise DashboardsPageError(f"The log query took longer than {QUERY_SECONDS:g} s")
 
 
-def _alarms(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _alarms(answer: "DescribeAlarmsOutputTypeDef") -> list[dict[str, Any]]:
     return [
         {
             "name": alarm["AlarmName"],
@@ -103,8 +107,7 @@ def _alarms(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
             "reason": alarm.get("StateReason", ""),
             "pages": bool(alarm.get("AlarmActions")),
         }
-        for kind in ("MetricAlarms", "CompositeAlarms")
-        for alarm in answer.get(kind, ())
+        for alarm in (*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ()))
     ]
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import boto3
+
 from environments.model import Environment
 from local.control import EmulatorControl, Transition
 from local.demo import functions
 from local.demo.load_balancer import NAMESPACE, SimulatedEndpoint, dimension_sets
 from local.demo.pages import Match, compare, received_pages
-from local.endpoint import client
 from local.simulation.coordinator import Coordinator
 from local.simulation.lockstep import SETTLE_SECONDS
 from local.simulation.scenario import Scenario
@@ -81,7 +82,7 @@ class Incident:
 def alarm_topics(environment: str) -> dict[str, str]:
     """The topic's name of every deployed alarm that tells somebody."""
     pages = (
-        client("cloudwatch")
+        boto3.client("cloudwatch")
         .get_paginator("describe_alarms")
         .paginate(AlarmNamePrefix=f"{environment}/", AlarmTypes=["MetricAlarm", "CompositeAlarm"])
     )

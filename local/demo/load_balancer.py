@@ -7,8 +7,9 @@ are the deployed load balancer's own.
 from dataclasses import dataclass
 from typing import Final
 
+import boto3
+
 from fleet import naming
-from local.endpoint import client
 
 NAMESPACE: Final = "AWS/ApplicationELB"
 Dimensions = tuple[tuple[str, str], ...]
@@ -51,7 +52,7 @@ def dimension_sets(environment: str, fleet: str) -> tuple[Dimensions, ...]:
     """Every dimension set of load-balancer metrics that the fleet's deployed alarms look at, and the balancer's own."""
     found: set[Dimensions] = set()
     prefix = naming.alarm_name(environment, fleet, "")
-    pages = client("cloudwatch").get_paginator("describe_alarms").paginate(AlarmNamePrefix=prefix)
+    pages = boto3.client("cloudwatch").get_paginator("describe_alarms").paginate(AlarmNamePrefix=prefix)
     for alarm in (alarm for page in pages for alarm in page["MetricAlarms"]):
         queries = [query["MetricStat"]["Metric"] for query in alarm.get("Metrics", ()) if "MetricStat" in query]
         for metric in [*queries, alarm]:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from agents.monitor.decode.parse import UnreadableLineError, parse
+from agents.errors import UnreadableLineError
+from agents.monitor.decode.parse import parse
 from local.replay.node import Lines
 from local.replay.scenario import Fleet, Scenario
 from local.replay.store import MINUTE

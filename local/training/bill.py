@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+import boto3
 from rich.table import Table
 
 from fleet import naming
 from fleet.ledger import UNITS, Line, NodeMinute, book, one_per_minute, read_node_minute, usd
-from local.endpoint import client
 
 
 def node_minutes(environment: str, fleet: str) -> tuple[NodeMinute, ...]:
@@ -20,7 +20,11 @@ def node_minutes(environment: str, fleet: str) -> tuple[NodeMinute, ...]:
 
 def events(environment: str) -> list[Mapping[str, Any]]:
     """The log events of all nodes of an environment."""
-    pages = client("logs").get_paginator("filter_log_events").paginate(logGroupName=naming.node_log_group(environment))
+    pages = (
+        boto3.client("logs")
+        .get_paginator("filter_log_events")
+        .paginate(logGroupName=naming.node_log_group(environment))
+    )
     return [json.loads(event["message"]) for page in pages for event in page["events"]]
 
 

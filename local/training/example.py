@@ -3,14 +3,17 @@
 import random
 from array import array
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+import boto3
 import yaml
 
 from environments.fleets import TrainingFleet
 from environments.model import Environment
-from local.endpoint import client
 from local.sandbox.machine import PROJECT
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.literals import BucketLocationConstraintType
 
 EXAMPLE: Final = PROJECT / "examples/pretraining/job.yaml"
 DATA: Final = "training-data"
@@ -33,9 +36,12 @@ def shares(copies: int) -> "list[array[int]]":
 
 def put_data(copies: int) -> None:
     """The buckets that the job file names, with a file of tokens for each copy of the model."""
-    s3 = client("s3")
+    s3 = boto3.client("s3")
     for bucket in (DATA, CHECKPOINTS):
-        s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": s3.meta.region_name})
+        s3.create_bucket(
+            Bucket=bucket,
+            CreateBucketConfiguration={"LocationConstraint": cast("BucketLocationConstraintType", s3.meta.region_name)},
+        )
     for number, tokens in enumerate(shares(copies)):
         s3.put_object(Bucket=DATA, Key=f"tokens/part-{number:03d}.bin", Body=tokens.tobytes())
 

@@ -1,14 +1,13 @@
 """One node of the run, from its launch to its end: its machine, its agent in virtual time, its ECS agent."""
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+import boto3
 import msgspec
 
 from local.control import EmulatorControl
-from local.endpoint import client
 from local.sandbox.hardware import show_process
 from local.sandbox.machine import AGENT_UNIT, Booted, Machine
 from local.simulation.lockstep import AgentProcess
@@ -85,7 +84,7 @@ class Node:
             return
         self.said = self.container.output()
         place = {"logGroupName": self.container.told["log_group"], "logStreamName": self._log_stream(self.container)}
-        logs = client("logs")
+        logs = boto3.client("logs")
         logs.create_log_stream(**place)
         lines = [line for line in self.said.splitlines() if line.strip()]
         at = round(self.started * 1000)
@@ -109,8 +108,3 @@ class Node:
     def is_paid(self) -> bool:
         """Whether it is there."""
         return self.ended is None
-
-
-def tags_of(instance: Mapping[str, Any]) -> dict[str, str]:
-    """An instance's tags, as EC2 tells them."""
-    return {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}

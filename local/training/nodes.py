@@ -5,20 +5,24 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
+
+import boto3
 
 from environments.fleets import TrainingFleet
 from environments.model import Environment
 from fleet import naming
 from fleet.instances import instance_type
 from local.control import EmulatorControl
-from local.endpoint import client
 from local.sandbox.hardware import Hardware
 from local.sandbox.machine import Machine
 from local.sandbox.metadata import Metadata
 from local.simulation.lockstep import SETTLE_SECONDS, Turn, wait_for_all
 from local.simulation.script import Phase, PhaseKind, Script
-from local.training.node import Node, tags_of
+from local.training.node import Node
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2.type_defs import InstanceTypeDef
 
 # Virtual minutes from a node's launch until its ECS agent joins: AMI, user data, installation, gate.
 BOOT_MINUTES: Final = 2
@@ -67,33 +71,33 @@ class Nodes:
             return booted, gone
         return [], gone
 
-    def instances(self) -> Iterator[dict[str, Any]]:
+    def instances(self) -> "Iterator[InstanceTypeDef]":
         """The fleet's instances that run now, as EC2 tells them."""
-        pages = client("ec2").get_paginator("describe_instances").paginate(
+        pages = boto3.client("ec2").get_paginator("describe_instances").paginate(
             Filters=[{"Name": "instance-state-name", "Values": ["running"]}]
         )  # fmt: skip
         for page in pages:
             for reservation in page["Reservations"]:
                 for each in reservation["Instances"]:
-                    tags = tags_of(each)
+                    tags = {tag["Key"]: tag["Value"] for tag in each.get("Tags", [])}
                     if (tags.get("environment"), tags.get("fleet")) == (self.environment.name, self.fleet.name):
                         yield each
 
     def _template(self) -> tuple[str, int]:
         """User data and number of EFA interfaces of the template that the fleet's compute environment launches from."""
         parameter = naming.parameter_path(self.environment.name, "capacity-watch", self.fleet.name)
-        told = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
+        told = boto3.client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
         name = json.loads(told)["compute_environment"]
-        (made,) = client("batch").describe_compute_environments(computeEnvironments=[name])["computeEnvironments"]
+        (made,) = boto3.client("batch").describe_compute_environments(computeEnvironments=[name])["computeEnvironments"]
         launch = made["computeResources"]["launchTemplate"]
-        versions = client("ec2").describe_launch_template_versions(
+        versions = boto3.client("ec2").describe_launch_template_versions(
             LaunchTemplateId=launch["launchTemplateId"], Versions=[launch["version"]]
         )
         data = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"]
         efa = sum("efa" in each.get("InterfaceType", "") for each in data.get("NetworkInterfaces", []))
         return data["UserData"], efa
 
-    def _boot(self, number: int, instance: Mapping[str, Any], user_data: str, efa: int, now: float) -> Node:
+    def _boot(self, number: int, instance: "InstanceTypeDef", user_data: str, efa: int, now: float) -> Node:
         name, zone = instance["InstanceId"], instance["Placement"]["AvailabilityZone"]
         kind = instance_type(instance["InstanceType"])
         self.metadata.items[name] = {
@@ -148,7 +152,7 @@ class Nodes:
     def terminate(self, node: Node, now: float, why: str) -> None:
         """The instance is gone, and EC2 knows it."""
         node.power_off(now, why)
-        client("ec2").terminate_instances(InstanceIds=[node.instance])
+        boto3.client("ec2").terminate_instances(InstanceIds=[node.instance])
 
     def close(self) -> None:
         """Leave nothing running, also of a node whose boot has failed."""

@@ -3,14 +3,18 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
+
+import boto3
 
 from local.control import EmulatorControl
-from local.endpoint import client
 from local.simulation.lockstep import SETTLE_SECONDS
 from local.training.fabric import Fabric, Step
 from local.training.node import Node
 from local.training.nodes import Nodes
+
+if TYPE_CHECKING:
+    from mypy_boto3_batch.type_defs import JobDetailTypeDef
 
 STEPS_A_MINUTE: Final = 100
 # Real seconds that one virtual minute of training may take.
@@ -48,10 +52,9 @@ class Run:
         """Minutes since the start."""
         return round((self.now - self.start) / 60)
 
-    def job(self) -> dict[str, Any]:
+    def job(self) -> "JobDetailTypeDef":
         """As DescribeJobs tells it."""
-        found: dict[str, Any] = client("batch").describe_jobs(jobs=[self.job_id])["jobs"][0]
-        return found
+        return boto3.client("batch").describe_jobs(jobs=[self.job_id])["jobs"][0]
 
     def minute(self, during: Callable[[], None] | None = None) -> str:
         """One virtual minute of everything; ``during`` is called while training is at work. The job's status.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import boto3
 from rich.console import Console
 
 from environments import loader
@@ -23,7 +24,7 @@ from fleet.prices import price_of
 from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
 from local.directory import only_one, prepare
 from local.emulator_process import EmulatorProcess, listen
-from local.endpoint import aws_environment, client, pointed_at
+from local.endpoint import aws_environment, pointed_at
 from local.sandbox import metadata
 from local.sandbox.hardware import Hardware
 from local.steps import Steps
@@ -99,7 +100,7 @@ def _memory() -> str | None:
 
 def _hold_schedules() -> None:
     """What runs by the clock would run by this machine's, while the run's minutes are virtual."""
-    events = client("events")
+    events = boto3.client("events")
     for rule in events.list_rules()["Rules"]:
         if rule.get("ScheduleExpression"):
             events.disable_rule(Name=rule["Name"])
@@ -132,8 +133,8 @@ def play(stage: Stage, submit: Submit, tell: Tell) -> Run:
 
 def _job_id(stage: Stage) -> str:
     parameter = naming.job_place_parameter(stage.environment.name, stage.fleet.name)
-    queue = json.loads(client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"])["queue"]
-    (job,) = client("batch").list_jobs(jobQueue=queue, jobStatus="RUNNABLE")["jobSummaryList"]
+    queue = json.loads(boto3.client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"])["queue"]
+    (job,) = boto3.client("batch").list_jobs(jobQueue=queue, jobStatus="RUNNABLE")["jobSummaryList"]
     return str(job["jobId"])
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from agents.collectors.collector import Contribution
+from agents.collectors.collector import Contribution, WorkloadReport
 from agents.collectors.jobs.job import Job
 from agents.minute.log_event import log_event
 from agents.minute.pipeline import Surroundings
@@ -26,7 +26,7 @@ JOBS = tuple(Job(name, name, f"owner of {name}", registered=True, pids=(pid,)) f
 WORK = Contribution(
     jobs=JOBS,
     job_metrics={"a": {metrics.TOKENS_PER_SECOND: 250.0}, "b#1": {metrics.SAMPLES_PER_SECOND: 4.0}},
-    event={"workload": {"jobs": [{"job": "a", "ranks": 2, "step": 41}, {"job": "b#1", "ranks": 1, "step": 7}]}},
+    workload_reports=(WorkloadReport("a", 2, step=41), WorkloadReport("b#1", 1, step=7)),
 )
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from environments import loader
 from local.deployment import ENVIRONMENT, CdkApp
-from local.endpoint import client
 from tests.support import assembly_deployment, doctored
 from tests.support.assembly_deployment import DeploymentError
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 
 pytestmark = needs("the CDK command line")

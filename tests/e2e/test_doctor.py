@@ -14,9 +14,9 @@ from cli.main import app
 from environments import loader
 from local.control import EmulatorControl
 from local.deployment import put_secrets
-from local.endpoint import client
 from tests.support import doctored
 from tests.support.doctored import NAME, REGION
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 
 # On this day every price of the file is less than 90 days old, and the block has not ended.

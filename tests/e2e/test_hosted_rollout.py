@@ -20,9 +20,9 @@ from fleet.hosting.variants import STABLE
 from fleet.rollout.place import HostedPlace, RolloutPlace
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT
-from local.endpoint import client
 from tests.e2e.test_rollout import DIGEST, fleet, output_of
 from tests.support import doctored
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 from tests.support.served_endpoint import Served
 from tests.support.served_hosting import hosted_endpoint

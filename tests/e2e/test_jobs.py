@@ -14,8 +14,8 @@ from cli.main import app
 from environments import loader
 from fleet import metrics, naming
 from local.deployment import ENVIRONMENT
-from local.endpoint import client
 from tests.support import doctored
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 
 EXAMPLE: Final = Path("examples/pretraining/job.yaml")

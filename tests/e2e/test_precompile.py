@@ -29,9 +29,9 @@ from fleet.compile_cache.eviction import EvictionPolicy
 from fleet.compile_cache.request import read
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT
-from local.endpoint import client
 from tests.support import doctored, standin_compiler
 from tests.support.compiled_graphs import content, graph
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 from workload.compile_cache.adapters import DynamoLeases
 from workload.compile_cache.tiers.shared import SharedTier

@@ -10,9 +10,9 @@ import pytest
 from environments.model import Environment
 from fleet import naming
 from local.deployment import ENVIRONMENT
-from local.endpoint import client
 from tests.support import doctored
 from tests.support.clients import PEERED, PUBLIC, called_by
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 
 FLEET = "inf2-chat"

@@ -22,8 +22,8 @@ from environments.model import Environment
 from fleet import naming
 from fleet.rollout.place import RolloutPlace
 from local.deployment import ENVIRONMENT
-from local.endpoint import client
 from tests.support import doctored
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 from tests.support.served_endpoint import Served, served
 

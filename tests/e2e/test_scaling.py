@@ -20,8 +20,8 @@ from fleet.load_balancer import EndpointNames
 from fleet.rollout.place import RolloutPlace
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT
-from local.endpoint import client
 from tests.support import doctored
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 from tests.support.scaled_endpoint import endpoint_fleet
 

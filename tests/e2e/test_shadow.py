@@ -20,9 +20,10 @@ from fleet.rollout.facts import Facts, Side
 from fleet.shadow import places
 from fleet.shadow.gate import ShadowGate
 from fleet.shadow.sample import Batch, decode
-from lambdas.rollout.sides.reports import ShadowReports
-from local.endpoint import aws_environment, client
+from lambdas.rollout.objects import ShadowReports
+from local.endpoint import aws_environment
 from tests.support import doctored
+from tests.support.embedded_client import client
 from tests.support.rollout_world import NEW, OLD, PLACE, START
 from tests.support.shadow_task import MIN_REQUESTS, ShadowPlace, shadow_task
 

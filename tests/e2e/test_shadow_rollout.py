@@ -19,10 +19,11 @@ from fleet.rollout.place import RolloutPlace
 from fleet.rollout.record import short
 from fleet.shadow import places
 from local.deployment import ENVIRONMENT
-from local.endpoint import aws_environment, client
+from local.endpoint import aws_environment
 from tests.e2e import test_rollout as rollouts
 from tests.e2e.test_rollout import DIGEST, Deployed
 from tests.support import doctored
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 from tests.support.served_endpoint import served
 from tests.support.shadow_task import MIN_REQUESTS, ShadowPlace, shadow_task

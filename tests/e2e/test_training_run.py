@@ -17,10 +17,10 @@ from cli.main import app
 from fleet import metrics
 from fleet.ledger import ALLOCATED, UNITS
 from local.deployment import ENVIRONMENT
-from local.endpoint import client
 from local.training import bill, example, scenario
 from local.training.node import Node
 from local.training.run import Run
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 
 # What the catalogue says of a trn1.32xlarge in us-east-2, written out: the test's own sum must not come from it.

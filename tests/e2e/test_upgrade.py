@@ -8,9 +8,9 @@ import pytest
 
 from fleet import naming
 from local.deployment import ENVIRONMENT
-from local.endpoint import client
 from local.training.bill import events
 from tests.support import doctored
+from tests.support.embedded_client import client
 from tests.support.needs import needs
 from tests.support.upgrade import kept, releases
 from tests.support.upgrade.data import DATA

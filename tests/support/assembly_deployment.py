@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from local.endpoint import client
+from tests.support.embedded_client import client
 
 BOOTSTRAP_PARAMETER: Final = "/cdk-bootstrap/hnb659fds/version"
 _NEWEST_BOOTSTRAP: Final = "999"

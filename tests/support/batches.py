@@ -4,9 +4,8 @@ from typing import Any
 
 from agents.collectors.collector import Contribution
 from agents.collectors.jobs.job import Job
-from agents.minute.aggregate import metric_data
-from agents.minute.batch import Batch, NodeMinute, SelfFigures
-from agents.minute.log_event import log_event
+from agents.minute.aggregate import batch_of
+from agents.minute.batch import Batch, SelfFigures
 from agents.minute.pipeline import Surroundings
 from tests.support import agents, samples
 from tests.support.samples import Json, RuntimeSpec
@@ -29,12 +28,7 @@ SHAPES: dict[str, Json] = {
 }
 
 
-def of(entry: NodeMinute) -> Batch:
-    """``entry`` as it is published."""
-    return Batch(entry.minute, entry.seq, "pretrain/i-1", metric_data(entry), log_event(entry))
-
-
 def one(*reports: Json, around: Contribution | None = None, **changes: Any) -> Batch:
     """One minute of ``reports`` on a node that works for a registered job."""
     collected = Contribution(jobs=(JOB,)) if around is None else around
-    return of(agents.one_minute(*reports, around=Surroundings(collected), own=OWN, **changes))
+    return batch_of(agents.one_minute(*reports, around=Surroundings(collected), own=OWN, **changes))

@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from typing import Any
 
 from fleet.budgets.budget import Budgets, StopMode
 from fleet.ledger import Line
-from lambdas.budgets.ports import BatchPlace, ConflictError, Place, Record, World
+from lambdas.budgets.adapters import Dependencies
+from lambdas.budgets.fleets import BatchTarget, Target
+from lambdas.budgets.stop_table import ConflictError, Record
 
 NOW = datetime(2026, 11, 20, 12, 35, tzinfo=UTC)
 ADA = "arn:aws:iam::111122223333:role/ada"
@@ -48,24 +51,24 @@ class MemoryQueues:
     broken: set[str] = field(default_factory=set)
     done: list[str] = field(default_factory=list)
 
-    def open_among(self, places: Mapping[str, Place]) -> frozenset[str]:
+    def open_among(self, places: Mapping[str, Target]) -> frozenset[str]:
         return frozenset(fleet for fleet, place in places.items() if self.is_open[queue(place)])
 
-    def close(self, place: Place) -> None:
+    def close(self, place: Target) -> None:
         self._turn(place, to=False)
 
-    def open(self, place: Place) -> None:
+    def open(self, place: Target) -> None:
         self._turn(place, to=True)
 
-    def _turn(self, place: Place, *, to: bool) -> None:
+    def _turn(self, place: Target, *, to: bool) -> None:
         if queue(place) in self.broken:
             raise OSError(f"{queue(place)} does not answer")
         self.is_open[queue(place)] = to
         self.done.append(f"{'open' if to else 'close'} {queue(place)}")
 
 
-def queue(place: Place) -> str:
-    assert isinstance(place, BatchPlace)
+def queue(place: Target) -> str:
+    assert isinstance(place, BatchTarget)
     return place.queue
 
 
@@ -96,16 +99,20 @@ class Desk:
     people: Told = field(default_factory=Told)
 
     @property
-    def world(self) -> World:
-        places = {name: BatchPlace(queue=f"q-{name}", compute_environment=f"c-{name}") for name in ("small", "spot")}
+    def world(self) -> Dependencies:
+        places = {name: BatchTarget(queue=f"q-{name}", compute_environment=f"c-{name}") for name in ("small", "spot")}
         has_stop = self.stop is not StopMode.NEVER
-        return World(
+        ledger: Any = self.books
+        tickets: Any = self.people
+        fleets: Any = self.queues
+        stops: Any = self.memory
+        return Dependencies(
             environment="dev",
-            books=self.books,
-            people=self.people,
-            queues=self.queues,
+            ledger=ledger,
+            tickets=tickets,
+            fleets=fleets,
             budgets=Budgets(self.usd, self.owners, stop=self.stop),
-            memory=self.memory if has_stop else None,
-            places=places if has_stop else {},
+            stops=stops if has_stop else None,
+            targets=places if has_stop else {},
             approvers=(ADA,),
         )

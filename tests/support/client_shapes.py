@@ -10,7 +10,10 @@ from typing import Any
 import botocore.session
 from botocore import xform_name
 from botocore.model import OperationModel, ServiceModel
+from botocore.paginate import Paginator, PaginatorModel
 from botocore.validate import ParamValidator
+
+_VALID: set[tuple[str, str, str, str]] = set()
 
 
 class ClientShapeError(AssertionError):
@@ -30,6 +33,11 @@ class _Shaped:
         answer = getattr(self._stand_in, name)
         operation = _operations(self._service).get(name)
         return answer if operation is None else _validated(operation, answer)
+
+    def get_paginator(self, name: str) -> Any:
+        """boto3's own paginator, over the stand-in's pages."""
+        operation = _operations(self._service)[name]
+        return Paginator(getattr(self, name), _paginators(self._service).get_paginator(operation.name), operation)
 
 
 def _validated(operation: OperationModel, answer: Callable[..., object]) -> Callable[..., object]:
@@ -52,9 +60,14 @@ def _check(operation: OperationModel, what: str, given: Mapping[str, Any], shape
         if given:
             raise ClientShapeError(f"{operation.name} has no {what}, and was given {given}")
         return
+    # Thousands of a test's calls are alike.
+    key = (operation.service_model.service_name, operation.name, what, repr(given))
+    if key in _VALID:
+        return
     report = ParamValidator().validate(given, shape)
     if report.has_errors():
         raise ClientShapeError(f"{operation.name}: the {what} {given}: {report.generate_report()}")
+    _VALID.add(key)
 
 
 @cache
@@ -66,3 +79,8 @@ def _operations(service: str) -> dict[str, OperationModel]:
 @cache
 def _model(service: str) -> ServiceModel:
     return botocore.session.get_session().get_service_model(service)
+
+
+@cache
+def _paginators(service: str) -> PaginatorModel:
+    return botocore.session.get_session().get_paginator_model(service)

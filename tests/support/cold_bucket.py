@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from workload.compile_cache.errors import ColdTierError
+from workload.errors import ColdTierError
 
 
 class Bucket:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from local.dashboards_page.cloud import Cloud
+from tests.support.client_shapes import shaped
 
 NOW = datetime(2026, 11, 21, 3, 40, tzinfo=UTC)
 ARN = "arn:aws:cloudwatch:us-east-2:000000000000:alarm:"
@@ -331,7 +332,7 @@ def fake_cloud(
     }
     return Cloud(
         "http://127.0.0.1:4599",
-        cloudwatch or FakeCloudWatch(),
-        logs or FakeInsights(),
+        shaped("cloudwatch", cloudwatch or FakeCloudWatch()),
+        shaped("logs", logs or FakeInsights()),
         control.get if has_inbox else lambda _: None,
     )

@@ -11,8 +11,9 @@ import yaml
 from environments.model import Environment
 from local.control import EmulatorControl
 from local.emulator_process import EmulatorProcess, listen
-from local.endpoint import aws_environment, client, pointed_at
+from local.endpoint import aws_environment, pointed_at
 from tests.support import assembly_deployment
+from tests.support.embedded_client import client
 
 NAME: Final = "doctored"
 REGION: Final = "us-east-2"

@@ -15,7 +15,7 @@ import pytest
 from agents import assemble
 from agents.disk.minutes import Minutes
 from agents.minute.batch import Batch
-from agents.minute.minute import Reading
+from agents.minute.window import Reading
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from agents.sinks.publisher import Publisher
 from tests.support import agents, samples

@@ -16,14 +16,12 @@ from fleet.hosting.variants import CANDIDATE, STABLE
 from fleet.load_balancer import EndpointNames
 from fleet.rollout.facts import Minute
 from fleet.rollout.place import HostedPlace, SidePlace
-from lambdas.rollout.ports import World
-from lambdas.rollout.sagemaker.balancer import VariantWeights
-from lambdas.rollout.sagemaker.nodes import CandidateInstances
-from lambdas.rollout.sagemaker.reading import OneReading
-from lambdas.rollout.sagemaker.services import Models
+from lambdas.rollout.ports import Dependencies
+from lambdas.rollout.sagemaker.sides import CandidateInstances, Models, VariantWeights
+from lambdas.rollout.sagemaker.state import read_once
 from local.emulator.api.errors import AwsError
 from local.emulator.hosting.service import Hosting
-from tests.support.rollout_world import NEW, OLD, Candidate, Client, Endpoint
+from tests.support.rollout_world import NEW, OLD, START, Candidate, Endpoint, client
 from tests.support.rollout_world import PLACE as ON_NODES
 
 ENDPOINT = "neuron-fleet-prod-chat"
@@ -111,20 +109,19 @@ class HostedEndpoint(Endpoint):
             self.weight_history.append((stable, candidate))
         return answer
 
-    def world(self) -> World:
-        return self._world(Client(self))
+    def dependencies(self) -> Dependencies:
+        return self._dependencies(client(self, "sagemaker"))
 
-    def world_of_one_look(self) -> World:
-        """As the function makes it: the endpoint is read once, and again after a change."""
-        return self._world(OneReading(Client(self)))
+    def dependencies_of_one_look(self) -> Dependencies:
+        """As the function makes them: the endpoint is read once, and again after a change."""
+        return self._dependencies(read_once(client(self, "sagemaker")))
 
-    def _world(self, sagemaker: Any) -> World:
-        others: Any = Client(self)
+    def _dependencies(self, sagemaker: Any) -> Dependencies:
         return replace(
-            super().world(),
+            super().dependencies(),
             balancer=VariantWeights(sagemaker, HOSTED),
-            services=Models(sagemaker, others, HOSTED),
-            nodes=CandidateInstances(sagemaker, others, HOSTED),
+            services=Models(sagemaker, client(self, "ssm"), HOSTED),
+            nodes=CandidateInstances(sagemaker, client(self, "application-autoscaling"), HOSTED),
         )
 
     def somebody_shares(self, stable: int, candidate: int) -> None:
@@ -178,7 +175,12 @@ class HostedEndpoint(Endpoint):
 
     def describe_scalable_targets(self, **request: Any) -> dict[str, Any]:
         assert request["ResourceIds"] == [f"endpoint/{ENDPOINT}/variant/{STABLE}"]
-        return {"ScalableTargets": [{"SuspendedState": self.scaling} if self.scaling else {}]}
+        target = {
+            "ServiceNamespace": "sagemaker", "ResourceId": request["ResourceIds"][0],
+            "ScalableDimension": request["ScalableDimension"], "MinCapacity": 1, "MaxCapacity": 8,
+            "RoleARN": "arn:aws:iam::1:role/r", "CreationTime": START,
+        }  # fmt: skip
+        return {"ScalableTargets": [{**target, "SuspendedState": self.scaling} if self.scaling else target]}
 
     def register_scalable_target(self, **request: Any) -> dict[str, Any]:
         assert request.keys() == {"ServiceNamespace", "ResourceId", "ScalableDimension", "SuspendedState"}

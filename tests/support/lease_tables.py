@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Row, State
-from workload.compile_cache.errors import LeaseTableError
+from workload.errors import LeaseTableError
 
 
 class MemoryTable:

@@ -5,13 +5,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 
 from fleet.ledger import Line
 from fleet.ledger.columns import LEDGER, line_of, place
-from lambdas.cost_report.ports import Billed, BillUnavailableError, StoredObject, World
+from lambdas.cost_report.adapters import Dependencies
+from lambdas.cost_report.bill import Billed, BillUnavailableError, CostExplorer
+from lambdas.cost_report.store import S3Store, StoredObject
 
 NOW = datetime(2026, 11, 20, 12, 5, tzinfo=UTC)
 DAY = date(2026, 11, 20)
@@ -70,7 +72,8 @@ class LedgerWorld:
     def __init__(self, scratch: Path) -> None:
         self.store, self.bill, self.left = MemoryStore(), MemoryBill(), 900.0
         self.scratch = scratch
-        self.world = World(self.store, self.bill, scratch, lambda: self.left)
+        store, bill = cast("S3Store", self.store), cast("CostExplorer", self.bill)
+        self.world = Dependencies(store, bill, scratch, lambda: self.left)
 
     def arrive(self, hour: str, *events: Mapping[str, Any] | str, name: str = "0") -> None:
         self.store.send(batch(events), f"events/arrived={hour}/{name}.gz")

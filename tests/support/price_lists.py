@@ -4,15 +4,18 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from fleet.instances import instance_type
 from fleet.prices.record import PriceRecord
 from lambdas.prices.blocks import CapacityBlocks
-from lambdas.prices.ports import Question, World
 from lambdas.prices.price_list import OnDemand, SageMakerHosting
 from lambdas.prices.savings_plans import SavingsPlans
+from lambdas.prices.service import Dependencies
+from lambdas.prices.source import Question
 from lambdas.prices.spot import Spot
+from lambdas.prices.table import PriceTable
+from tests.support.client_shapes import shaped
 
 NOW = datetime(2026, 11, 22, 5, 17, tzinfo=UTC)
 REGION = "us-east-2"
@@ -62,7 +65,7 @@ def spot(name: str, zone: str, usd: str, hour: int = 5) -> dict[str, Any]:
     }
 
 
-def block(name: str, fee: str, instances: int = 1, hours: int = 24, minutes: int = 0) -> dict[str, Any]:
+def block(name: str, fee: str, instances: int = 1, hours: int = 24, minutes: int = 0) -> Any:
     """One entry of DescribeCapacityBlockOfferings."""
     return {
         "CapacityBlockOfferingId": "cbr-0123456789abcdefg",
@@ -161,12 +164,13 @@ class Kept:
         self.records[record.key] = record
 
 
-def world(
+def dependencies(
     pricing: Pricing | None = None, ec2: Ec2 | None = None, plans: Plans | None = None, kept: Kept | None = None
-) -> World:
+) -> Dependencies:
     """The sources over these answers."""
-    lists, compute, rates = pricing or Pricing(), ec2 or Ec2(), plans or Plans()
+    lists, compute = shaped("pricing", pricing or Pricing()), shaped("ec2", ec2 or Ec2())
+    rates = shaped("savingsplans", plans or Plans())
     sources = (
         OnDemand(lists), SageMakerHosting(lists), Spot(compute), CapacityBlocks(compute), SavingsPlans(rates),
     )  # fmt: skip
-    return World(sources, kept or Kept())
+    return Dependencies(sources, cast("PriceTable", kept or Kept()))

@@ -11,13 +11,13 @@ from fleet.compile_cache.graph import Graph
 from tests.support.cold_bucket import Bucket
 from tests.support.compiled_graphs import graph, write
 from tests.support.lease_tables import MemoryTable
-from workload.compile_cache.errors import ColdTierError
 from workload.compile_cache.flight.single_flight import CompileCache, OnMiss
 from workload.compile_cache.tiers import promotion
 from workload.compile_cache.tiers.cold import ColdTier
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
 from workload.compile_cache.tiers.store import REMEMBERED, Store
+from workload.errors import ColdTierError
 
 LLAMA = Artifact("meta/llama", "r1", "2.20.0", (128, 256))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 from botocore.exceptions import ClientError
 
@@ -19,15 +19,15 @@ from fleet.load_balancer import EndpointNames
 from fleet.rollout.facts import Minute, Side
 from fleet.rollout.place import RolloutPlace, SidePlace
 from fleet.rollout.plan import Gates, Plan
-from lambdas.rollout.ports import Window, World
-from lambdas.rollout.sides.balancer import Listener
-from lambdas.rollout.sides.executions import StateMachine
-from lambdas.rollout.sides.nodes import ScalingGroup
-from lambdas.rollout.sides.reports import ShadowReports
-from lambdas.rollout.sides.services import EcsServices
+from lambdas.rollout.ecs import EcsServices, Listener, ScalingGroup
+from lambdas.rollout.executions import StateMachine
+from lambdas.rollout.objects import ArtifactStore, ShadowReports
+from lambdas.rollout.ports import Dependencies, Window
 from lambdas.rollout.store import Table
+from tests.support.client_shapes import shaped
 
 START = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+_EXECUTIONS = "arn:aws:states:r:a:execution:rollout:"
 OLD, NEW = "arn:aws:ecs:r:a:task-definition/chat:7", "arn:aws:ecs:r:a:task-definition/chat:8"
 PLAN = Plan(
     bake_minutes=3,
@@ -120,16 +120,16 @@ class Endpoint:
         # The stable side's nodes never take another version: their disks are full.
         self.is_stable_stuck = False
 
-    def world(self) -> World:
-        return World(
-            store=Table(Client(self), "rollouts"),
-            balancer=Listener(Client(self)),
-            services=EcsServices(Client(self), Client(self)),
-            nodes=ScalingGroup(Client(self)),
+    def dependencies(self) -> Dependencies:
+        return Dependencies(
+            store=Table(client(self, "dynamodb"), "rollouts"),
+            balancer=Listener(client(self, "elbv2")),
+            services=EcsServices(client(self, "ecs"), client(self, "ssm")),
+            nodes=ScalingGroup(client(self, "autoscaling")),
             measured=_Figures(self),
-            artifacts=_Artifacts(self),
-            reports=ShadowReports(Client(self)),
-            executions=StateMachine(Client(self), "arn:aws:states:r:a:stateMachine:rollout"),
+            artifacts=cast(ArtifactStore, _Artifacts(self)),
+            reports=ShadowReports(client(self, "s3")),
+            executions=StateMachine(client(self, "stepfunctions"), "arn:aws:states:r:a:stateMachine:rollout"),
         )
 
     def advance(self, seconds: float) -> None:
@@ -233,8 +233,14 @@ class Endpoint:
 
     def describe_auto_scaling_groups(self, AutoScalingGroupNames: list[str]) -> dict[str, Any]:  # noqa: N803
         name = AutoScalingGroupNames[0].removesuffix("-group")
-        suspended = [{"ProcessName": each, "SuspensionReason": ""} for each in sorted(self.suspended[name])]
-        return {"AutoScalingGroups": [{"DesiredCapacity": self.halves[name].asked, "SuspendedProcesses": suspended}]}
+        suspended = [{"ProcessName": each, "SuspensionReason": "user"} for each in sorted(self.suspended[name])]
+        asked = self.halves[name].asked
+        group = {
+            "AutoScalingGroupName": AutoScalingGroupNames[0], "MinSize": 0, "MaxSize": 8, "DesiredCapacity": asked,
+            "SuspendedProcesses": suspended, "DefaultCooldown": 300, "AvailabilityZones": ["us-east-2a"],
+            "HealthCheckType": "EC2", "CreatedTime": START,
+        }  # fmt: skip
+        return {"AutoScalingGroups": [group]}
 
     def suspend_processes(self, AutoScalingGroupName: str, ScalingProcesses: list[str]) -> dict[str, Any]:  # noqa: N803
         self.suspended[AutoScalingGroupName.removesuffix("-group")] |= set(ScalingProcesses)
@@ -278,22 +284,26 @@ class Endpoint:
         if name in self.executions:
             raise refused("ExecutionAlreadyExists", "StartExecution")
         self.executions[name] = json.loads(input)
-        return {}
+        return {"executionArn": f"{_EXECUTIONS}{name}", "startDate": self.now}
 
     def describe_execution(self, executionArn: str) -> dict[str, Any]:  # noqa: N803
-        name = executionArn.removeprefix("arn:aws:states:r:a:execution:rollout:")
+        name = executionArn.removeprefix(_EXECUTIONS)
         if name not in self.executions:
             raise refused("ExecutionDoesNotExist", "DescribeExecution")
-        return {"status": "FAILED" if self.executions[name].get("stopped") else "RUNNING"}
+        status = "FAILED" if self.executions[name].get("stopped") else "RUNNING"
+        return {"executionArn": executionArn, "stateMachineArn": "arn", "status": status, "startDate": self.now}
 
 
 def refused(code: str, call: str) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": code}}, call)
 
 
-class Client:
+def client(endpoint: Endpoint, service: str) -> Any:
     """A client of boto3, as the adapters hold it."""
+    return shaped(service, _Client(endpoint))
 
+
+class _Client:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
 

@@ -21,8 +21,8 @@ from typing import Any
 from fleet import load_balancer, metrics
 from fleet.rollout.place import RolloutPlace, SidePlace
 from local.control import EmulatorControl
-from local.endpoint import client
 from local.processes import stop
+from tests.support.embedded_client import client
 from tests.support.kept_connections import Address, KeptConnections, ask, connected
 
 SERVER = Path(__file__).with_name("standin_server.py")

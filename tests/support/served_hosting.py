@@ -20,8 +20,8 @@ from fleet.hosting import variants
 from fleet.hosting.variants import CANDIDATE, STABLE, VariantNames
 from fleet.rollout.place import HostedPlace
 from local.control import EmulatorControl
-from local.endpoint import client
 from local.processes import stop
+from tests.support.embedded_client import client
 from tests.support.kept_connections import Address, KeptConnections, ask
 from tests.support.served_endpoint import SERVER, Counted, Served, Turning
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from workload.serving.errors import ServingError
+from workload.errors import ServingError
 
 
 @dataclass

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.imports import imported
+
 ROOT = Path(__file__).parents[2]
 ROOMS = {
     "fleet",
@@ -20,7 +22,6 @@ ROOMS = {
     "local",
     "examples",
 }
-IMPORT = re.compile(r"^ *(?:from (\w+)[\w.]* import |import (\w+)[\w.]*(?: as \w+)?$)", re.MULTILINE)
 # Whose names differ, or which come with another.
 PACKAGES = {
     "aws_cdk": "aws-cdk-lib",
@@ -61,9 +62,7 @@ def pinned(*files: str) -> set[str]:
 )
 def test_a_room_imports_only_what_is_installed_for_it(room: str, files: tuple[str, ...]) -> None:
     ours = [path for path in (ROOT / room).rglob("*.py") if not _runs_elsewhere(path.relative_to(ROOT).as_posix())]
-    found = [names for path in ours for names in IMPORT.findall(path.read_text(encoding="utf-8"))]
-    imported = {of_from or of_import for of_from, of_import in found}
-    strangers = imported - sys.stdlib_module_names - ROOMS
+    strangers = set().union(*map(imported, ours)) - sys.stdlib_module_names - ROOMS
 
     assert len(ours) > 2
     assert {PACKAGES.get(name, name) for name in strangers} <= pinned(*files)

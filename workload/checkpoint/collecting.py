@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from fleet.checkpoints.layout import COMMITS, CONDEMNED, FILES, PARTS, READERS, SET_ASIDE, Attempt, attempt_of
 from fleet.checkpoints.manifest import ABANDONED, ManifestError, decoded
 from fleet.checkpoints.retention import Retention, kept
-from workload.checkpoint.errors import DamagedError
 from workload.checkpoint.finding import attempts, first_flaw, read
 from workload.checkpoint.resuming import chosen_attempt
-from workload.checkpoint.stores.store import Store, StoreError
+from workload.checkpoint.stores.store import Store
+from workload.errors import DamagedCheckpointError, StoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _complete(store: Store, committed: Iterable[Attempt], problems: list[str]) -
     for attempt in committed:
         try:
             manifest = read(store, attempt)
-        except DamagedError as error:
+        except DamagedCheckpointError as error:
             problems.append(str(error))
             continue
         if manifest is None:

@@ -11,9 +11,9 @@ from typing import Final
 
 from fleet.checkpoints.layout import Attempt
 from fleet.checkpoints.manifest import Part, StoredFile, decoded, decoded_part, encoded, whole
-from workload.checkpoint.errors import AbandonedError, SavedAlreadyError
 from workload.checkpoint.staging import Staged
-from workload.checkpoint.stores.store import Entry, MissingError, Store
+from workload.checkpoint.stores.store import Entry, Store
+from workload.errors import AbandonedError, MissingError, SavedAlreadyError
 
 # Of a thousand ranks that end together, each reads a few parts and then sees that somebody was faster.
 _READ_AT_ONCE: Final = 64

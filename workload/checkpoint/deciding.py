@@ -10,7 +10,7 @@ from typing import Final
 from workload.checkpoint.member import Habits, Member
 from workload.checkpoint.signals.drain import Drain, Wish
 from workload.checkpoint.signals.orders import Orders
-from workload.checkpoint.stores.store import StoreError
+from workload.errors import StoreError
 
 _log = logging.getLogger("neuron_fleet.checkpoint")
 # Steps whose median is the pace: the first ones compile and tell nothing.

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from fleet.checkpoints.layout import COMMITS, CONDEMNED, SET_ASIDE, Attempt, attempt_of
 from fleet.checkpoints.manifest import Manifest, ManifestError, decoded
-from workload.checkpoint.errors import DamagedError
 from workload.checkpoint.stores.store import Store
+from workload.errors import DamagedCheckpointError
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def latest(store: Store) -> Found:
             continue
         try:
             manifest = read(store, attempt)
-        except DamagedError as error:
+        except DamagedCheckpointError as error:
             passed_over.append(str(error))
             continue
         if manifest is not None:
@@ -45,7 +45,7 @@ def read(store: Store, attempt: Attempt) -> Manifest | None:
     """The manifest of ``attempt``; None where there is none, or where the save was given up.
 
     Raises:
-        DamagedError: what lies there is no manifest of this attempt.
+        DamagedCheckpointError: what lies there is no manifest of this attempt.
     """
     content = store.read(attempt.commit())
     if content is None:
@@ -53,9 +53,9 @@ def read(store: Store, attempt: Attempt) -> Manifest | None:
     try:
         manifest = decoded(content)
     except ManifestError as error:
-        raise DamagedError(f"{store}/{attempt.commit()}: {error}") from error
+        raise DamagedCheckpointError(f"{store}/{attempt.commit()}: {error}") from error
     if manifest is not None and manifest.attempt != attempt:
-        raise DamagedError(f"{store}/{attempt.commit()}: it is the manifest of step {manifest.step}")
+        raise DamagedCheckpointError(f"{store}/{attempt.commit()}: it is the manifest of step {manifest.step}")
     return manifest
 
 

@@ -15,10 +15,10 @@ from typing import Final
 from fleet.checkpoints.layout import COMMITS, Attempt, attempt_of, reader
 from fleet.checkpoints.manifest import Manifest, StoredFile
 from fleet.checkpoints.retention import SHORTEST_GRACE_SECONDS
-from workload.checkpoint.errors import CheckpointError, DamagedError, RunReusedError, WorldSizeError
 from workload.checkpoint.finding import attempts, latest, read
 from workload.checkpoint.staging import sha256
 from workload.checkpoint.stores.store import Store
+from workload.errors import CheckpointError, DamagedCheckpointError, RunReusedError, WorldSizeError
 
 # Whoever takes longer to choose chooses again: what it saw may be about to be deleted.
 _CHOICE_SECONDS: Final = SHORTEST_GRACE_SECONDS / 2
@@ -39,7 +39,7 @@ def choose(store: Store, run: str, monotonic: Callable[[], float] = time.monoton
 
     Raises:
         RunReusedError: the run has saved since it chose.
-        DamagedError: what was chosen is not there any more, or cannot be read.
+        DamagedCheckpointError: what was chosen is not there any more, or cannot be read.
     """
     if any(attempt.run == run for attempt in attempts(store, COMMITS)):
         raise RunReusedError(
@@ -60,7 +60,7 @@ def restore(store: Store, manifest: Manifest, rank: int, world_size: int, into: 
 
     Raises:
         WorldSizeError: as many ranks did not save it.
-        DamagedError: what came is not what was saved, twice.
+        DamagedCheckpointError: what came is not what was saved, twice.
     """
     if manifest.world_size != world_size:
         raise WorldSizeError(
@@ -91,7 +91,7 @@ def _named(store: Store, key: str, content: bytes) -> Manifest | None:
         return None
     manifest = read(store, attempt)
     if manifest is None:
-        raise DamagedError(f"{store}/{attempt.commit()}, from which this run resumes, is not there any more")
+        raise DamagedCheckpointError(f"{store}/{attempt.commit()}, from which this run resumes, is not there any more")
     return manifest
 
 
@@ -99,17 +99,17 @@ def chosen_attempt(place: str, content: bytes) -> Attempt | None:
     """The attempt that a run's note names; None: it starts from the beginning.
 
     Raises:
-        DamagedError: it is no such note.
+        DamagedCheckpointError: it is no such note.
     """
     try:
         name = json.loads(content)["attempt"]
     except (ValueError, KeyError, TypeError) as error:
-        raise DamagedError(f"{place}: {content[:100]!r} does not say what to resume from") from error
+        raise DamagedCheckpointError(f"{place}: {content[:100]!r} does not say what to resume from") from error
     if name is None:
         return None
     found = attempt_of(f"{COMMITS}{name}.json")
     if found is None:
-        raise DamagedError(f"{place}: {str(name)[:100]!r} is no checkpoint's name")
+        raise DamagedCheckpointError(f"{place}: {str(name)[:100]!r} is no checkpoint's name")
     return found
 
 
@@ -122,4 +122,4 @@ def _fetch(store: Store, file: StoredFile, path: Path) -> None:
         if size == file.size and sha256(path) == file.sha256:
             return
         came = f"{size} bytes" if size != file.size else "other content"
-    raise DamagedError(f"{store}/{file.key}: {came} instead of the {file.size} bytes that were saved")
+    raise DamagedCheckpointError(f"{store}/{file.key}: {came} instead of the {file.size} bytes that were saved")

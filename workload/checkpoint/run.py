@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from fleet.checkpoints.layout import check_run
-from workload.checkpoint.errors import CheckpointError
+from workload.errors import CheckpointError
 
 
 def run_name(environment: Mapping[str, str]) -> str:

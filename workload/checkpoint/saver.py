@@ -18,13 +18,13 @@ from workload.checkpoint import staging
 from workload.checkpoint.collecting import collect
 from workload.checkpoint.committing import publish
 from workload.checkpoint.deciding import Decider
-from workload.checkpoint.errors import AbandonedError
 from workload.checkpoint.member import Habits, Member, Resumed
 from workload.checkpoint.resuming import choose, restore
 from workload.checkpoint.signals.drain import Drain
 from workload.checkpoint.signals.hints import Hints
 from workload.checkpoint.signals.orders import Orders
-from workload.checkpoint.stores.store import Store, StoreError
+from workload.checkpoint.stores.store import Store
+from workload.errors import AbandonedError, StoreError
 
 _log = logging.getLogger("neuron_fleet.checkpoint")
 _POLL_SECONDS: Final = 1.0
@@ -72,7 +72,7 @@ class Saver:
 
         Raises:
             WorldSizeError: as many ranks did not save it.
-            DamagedError: it is not as it was saved.
+            DamagedCheckpointError: it is not as it was saved.
             RunReusedError: the run's name was used before.
             StoreError: it could not be fetched.
         """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from fleet.checkpoints.layout import Attempt
-from workload.checkpoint.errors import CheckpointError
+from workload.errors import CheckpointError
 
 _WRITING: Final = ".writing"
 _BLOCK: Final = 8 * 1024 * 1024

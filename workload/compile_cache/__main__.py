@@ -23,7 +23,6 @@ from fleet.compile_cache.artifact import Artifact, named
 from fleet.compile_cache.eviction import EvictionPolicy
 from fleet.compile_cache.graph import Graph, GraphNameError, parse
 from workload.compile_cache import settings as configuration
-from workload.compile_cache.errors import CacheError
 from workload.compile_cache.flight.leases import LeaseTable
 from workload.compile_cache.flight.single_flight import OnMiss
 from workload.compile_cache.lookup import Lookup
@@ -32,6 +31,7 @@ from workload.compile_cache.tiers.cold import ColdTier
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
 from workload.compile_cache.upkeep import cleaning, promoting, status, warming
+from workload.errors import CacheError
 
 VERBS = ("status", "warm", "promote", "purge", "evict", "archive", "restore")
 

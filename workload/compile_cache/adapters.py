@@ -22,7 +22,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from fleet.compile_cache import lease_item
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Row
-from workload.compile_cache.errors import ColdTierError, LeaseTableError
+from workload.errors import ColdTierError, LeaseTableError
 
 # Three attempts of seven seconds are over before a lease of a minute is.
 LEASES: Final = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})

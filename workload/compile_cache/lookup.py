@@ -8,9 +8,9 @@ from typing import Final
 from fleet.compile_cache.figures import Obtained, Source
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.manifest import Manifest
-from workload.compile_cache.errors import CacheError, DamagedError
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError, DamagedGraphError
 
 _LOOK_AGAIN: Final = 0.5
 
@@ -36,7 +36,7 @@ class Lookup:
             raise CacheError(f"{self.local.folder(graph)}: {error.strerror or error}") from error
         try:
             manifest = self.fetch(graph)
-        except (DamagedError, OSError):
+        except (DamagedGraphError, OSError):
             # What lasts is found by whoever takes the lease; what does not is over by then.
             return None
         return None if manifest is None else _fetched(manifest, started)
@@ -51,7 +51,7 @@ class Lookup:
             is_damaged = False
             try:
                 manifest = self.fetch(graph)
-            except DamagedError:
+            except DamagedGraphError:
                 manifest, is_damaged = None, True
             except OSError:
                 return None

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from fleet.compile_cache.graph import LOCAL_FOLDER
-from workload.compile_cache.errors import CacheError
 from workload.compile_cache.flight.single_flight import OnMiss
+from workload.errors import CacheError
 
 PREFIX: Final = "NEURON_FLEET_CACHE_"
 

@@ -19,12 +19,12 @@ from fleet.compile_cache.artifact import Artifact, named
 from workload.compile_cache import settings as configuration
 from workload.compile_cache.adapters import DynamoLeases, S3Objects
 from workload.compile_cache.compiler import installing
-from workload.compile_cache.errors import CacheError
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.settings import Settings
 from workload.compile_cache.tiers.cold import ColdTier
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError
 from workload.precompile import compiler
 from workload.precompile.pipeline import Pipeline, PrecompileReport
 

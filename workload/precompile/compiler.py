@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from fleet.compile_cache.request import COMPILER
-from workload.compile_cache.errors import CacheError
+from workload.errors import CacheError
 
 
 def run(command: Sequence[str], environment: Mapping[str, str]) -> int:

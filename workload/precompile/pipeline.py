@@ -9,12 +9,12 @@ from typing import Final
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.graph import Graph
 from workload.compile_cache.entry import State
-from workload.compile_cache.errors import CacheError, CompilationFailedError
 from workload.compile_cache.flight.leases import LeaseTable
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.tiers.cold import ColdTier
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.upkeep import promoting
+from workload.errors import CacheError, CompilationFailedError
 
 # A graph that a job compiles or promotes at this moment: its lease lasts a minute, or it is promoted by then.
 PROMOTION_ATTEMPTS: Final = 5

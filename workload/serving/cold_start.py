@@ -13,11 +13,11 @@ from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.index import ArtifactIndexError
 from fleet.compile_cache.manifest import NAME as MANIFEST
-from workload.compile_cache.errors import CacheError
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.tiers.cold import ColdTier, Objects
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError
 
 _STAGE: Final = "artifact"
 

@@ -8,7 +8,7 @@ from typing import Final
 from fleet.compile_cache.artifact import Artifact, ArtifactError
 from fleet.serving.buckets import BucketError, Buckets
 from fleet.serving.readiness import Expected
-from workload.serving.errors import ServingError
+from workload.errors import ServingError
 
 PREFIX: Final = "NEURON_FLEET_"
 SEQUENCE_LENGTHS: Final = f"{PREFIX}SEQUENCE_LENGTHS"

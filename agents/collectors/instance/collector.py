@@ -22,7 +22,8 @@ import msgspec
 
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.instance.marking import Marker, Marks
-from agents.collectors.instance.metadata import InstanceMetadata, MetadataError
+from agents.collectors.instance.metadata import InstanceMetadata
+from agents.errors import MetadataError
 
 logger = logging.getLogger(__name__)
 # Below the pool's deadline, so that one slow answer does not cost the minute what the others say.

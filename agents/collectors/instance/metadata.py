@@ -8,6 +8,8 @@ from collections.abc import Callable
 from http.client import HTTPException
 from typing import Final
 
+from agents.errors import MetadataError
+
 logger = logging.getLogger(__name__)
 _ENDPOINT: Final = "http://169.254.169.254/latest"
 _TIMEOUT: Final = 1.0
@@ -19,10 +21,6 @@ _UNAUTHORIZED: Final = 401
 _NOT_FOUND: Final = 404
 _FIRST_SERVER_ERROR: Final = 500
 _ATTEMPTS: Final = 2
-
-
-class MetadataError(OSError):
-    """The service does not answer, or not as it should; the message says what was asked and what came."""
 
 
 class InstanceMetadata:

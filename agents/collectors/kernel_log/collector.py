@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.kernel_log.records import KernelRecords, NotAKernelLogError
+from agents.collectors.kernel_log.records import KernelRecords
 from agents.collectors.reading.boot_memory import BootMemory
 from agents.collectors.seen_error import SeenError, Source
+from agents.errors import NotAKernelLogError
 from fleet.hardware_errors import BY_KERNEL_NAME, UNLISTED, Action, kernel_action
 
 _SEQUENCE: Final = "sequence"

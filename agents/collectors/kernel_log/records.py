@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from agents.errors import NotAKernelLogError
+
 # A record with its properties; the kernel's own limit is 8 KiB.
 _RECORD_BYTES: Final = 16 * 1024
 # More than any ring buffer holds: what is left is read a minute later.
 _MOST_RECORDS: Final = 50_000
 _MOST_FILE_BYTES: Final = 4 * 1024 * 1024
-
-
-class NotAKernelLogError(ValueError):
-    """The path is neither a character device nor a file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.workload.receiver import Receiver
-from agents.collectors.workload.statsd import MalformedLineError, parse
-from agents.collectors.workload.work import Checkpoints, TooManyError, Work
+from agents.collectors.workload.statsd import parse
+from agents.collectors.workload.work import Checkpoints, Work
+from agents.errors import MalformedLineError, TooManyError
 from fleet.node_state import CHECKPOINT_MINUTES
 
 logger = logging.getLogger(__name__)
@@ -66,8 +67,9 @@ class WorkloadCollector:
             # The clock was set; how long the counts took is not known.
             seconds = None
         work, self._work, self._last = self._work, Work(), now
+        reports = work.reports()
         event: dict[str, Any] = {
-            "jobs": work.steps(),
+            "jobs": [report.properties() for report in reports],
             "rejected": self._rejected,
             "oversized": self.receiver.oversized,
             "discarded": self.receiver.discarded,
@@ -81,6 +83,7 @@ class WorkloadCollector:
         return Contribution(
             job_metrics=work.figures(seconds),
             event={"workload": said} if said else {},
+            workload_reports=reports,
             checkpoint=self._checkpoints.in_minute(now),
             problems=problems,
         )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.collectors.jobs.job import dimension_value
+from agents.errors import MalformedLineError
 
 PREFIX: Final = b"neuron_fleet."
 # CloudWatch takes no value beyond 2^360 either way.
@@ -30,10 +31,6 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
     "queue_seconds": _TIMING,
     "step_seconds": _TIMING,
 }
-
-
-class MalformedLineError(ValueError):
-    """The line has the agent's prefix and cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)

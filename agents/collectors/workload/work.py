@@ -8,18 +8,16 @@ the mean over the local batches where it was not. A loss that is not finite coun
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from agents.collectors.collector import WorkloadReport
 from agents.collectors.workload.statsd import Sample
+from agents.errors import TooManyError
 from fleet import metrics
 from fleet.metrics import MetricSpec
 
 LARGEST_JOBS: Final = 16
 LARGEST_RANKS: Final = 256
-
-
-class TooManyError(ValueError):
-    """More jobs or ranks than one node can have."""
 
 
 @dataclass(slots=True)
@@ -102,9 +100,9 @@ class Work:
         found = {job: _figures(tuple(ranks.values()), seconds) for job, ranks in self._jobs.items()}
         return {job: figures for job, figures in found.items() if figures}
 
-    def steps(self) -> list[dict[str, Any]]:
-        """Steps and their duration by job, for the log event."""
-        return [_steps(job, tuple(ranks.values())) for job, ranks in sorted(self._jobs.items())]
+    def reports(self) -> tuple[WorkloadReport, ...]:
+        """Steps, their duration and the load, by job."""
+        return tuple(_report(job, tuple(ranks.values())) for job, ranks in sorted(self._jobs.items()))
 
 
 def _figures(ranks: tuple[_Rank, ...], seconds: float | None) -> dict[MetricSpec, float]:
@@ -130,28 +128,30 @@ def _rate(ranks: tuple[_Rank, ...], counter: str, seconds: float | None) -> floa
     return sum(rates) if rates else None
 
 
-def _steps(job: str, ranks: tuple[_Rank, ...]) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "job": job or None,
-        "ranks": len(ranks),
-        "step": max((int(rank.step) for rank in ranks if rank.step is not None), default=None),
-    }
-    entry |= _timed("step_seconds", [rank.step_seconds for rank in ranks])
-    entry |= _timed("queue_seconds", [rank.queue_seconds for rank in ranks])
+def _report(job: str, ranks: tuple[_Rank, ...]) -> WorkloadReport:
+    step_mean, step_max = _timed([rank.step_seconds for rank in ranks])
+    queue_mean, queue_max = _timed([rank.queue_seconds for rank in ranks])
     # Processes serve beside each other, so what they have in flight adds up; each says its own mean of the minute.
     loaded = [rank.in_flight for rank in ranks if rank.in_flight.count]
-    if loaded:
-        entry["requests_in_flight_mean"] = round(sum(each.value() for each in loaded), 2)
-        entry["requests_in_flight_max"] = round(sum(each.most for each in loaded), 2)
-    return {name: value for name, value in entry.items() if value is not None}
+    return WorkloadReport(
+        job=job,
+        ranks=len(ranks),
+        step=max((int(rank.step) for rank in ranks if rank.step is not None), default=None),
+        step_seconds_mean=step_mean,
+        step_seconds_max=step_max,
+        queue_seconds_mean=queue_mean,
+        queue_seconds_max=queue_max,
+        requests_in_flight_mean=round(sum(each.value() for each in loaded), 2) if loaded else None,
+        requests_in_flight_max=round(sum(each.most for each in loaded), 2) if loaded else None,
+    )
 
 
-def _timed(name: str, timings: list[_Mean]) -> dict[str, float]:
+def _timed(timings: list[_Mean]) -> tuple[float, float] | tuple[None, None]:
     timed = [each for each in timings if each.count]
     if not timed:
-        return {}
+        return None, None
     mean = sum(each.total for each in timed) / sum(each.count for each in timed)
-    return {f"{name}_mean": round(mean, 4), f"{name}_max": round(max(each.most for each in timed), 4)}
+    return round(mean, 4), round(max(each.most for each in timed), 4)
 
 
 @dataclass(slots=True)

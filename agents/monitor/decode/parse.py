@@ -8,16 +8,13 @@ from typing import Final
 
 import msgspec
 
+from agents.errors import UnreadableLineError
 from agents.monitor.decode import plausible, schema, sections
 from agents.monitor.decode.plausible import Oddities, clipped
 from agents.monitor.decode.report import Ecc, Hardware, Report, Runtime
 from agents.monitor.decode.salvage import salvaged
 
 _LONGEST_REASON: Final = 300
-
-
-class UnreadableLineError(ValueError):
-    """A line that is not a neuron-monitor report; the message says why."""
 
 
 def parse(data: bytes) -> Report:

@@ -23,9 +23,9 @@ from botocore.exceptions import BotoCoreError, HTTPClientError
 from botocore.httpsession import URLLib3Session
 from botocore.utils import get_environ_proxies
 
+from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
 from agents.sinks.otlp.requests import requests
-from agents.sinks.sink import SinkError, SinkRejectedError
 
 logger = logging.getLogger(__name__)
 _SERVICE: Final = "monitoring"

@@ -3,14 +3,17 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import ClientError
 
 from fleet.rollout.place import HostedPlace
-from lambdas.rollout.clients import SageMakerClient
 from lambdas.rollout.ports import BusyError, NoRoomError
 from lambdas.rollout.sagemaker.state import EndpointState, Variant
+
+if TYPE_CHECKING:
+    from mypy_boto3_sagemaker import SageMakerClient
+    from mypy_boto3_sagemaker.type_defs import ProductionVariantTypeDef, TagTypeDef
 
 # SageMaker API, UpdateEndpoint: a resource limit is exceeded. It refuses the whole change, and no instance starts.
 _NO_ROOM: Final = "ResourceLimitExceeded"
@@ -34,7 +37,7 @@ def or_busy(error: ClientError) -> Exception:
 
 
 def reconfigure(
-    sagemaker: SageMakerClient, hosted: HostedPlace, state: EndpointState, variants: Iterable[Variant]
+    sagemaker: "SageMakerClient", hosted: HostedPlace, state: EndpointState, variants: Iterable[Variant]
 ) -> None:
     """Make ``variants`` what the endpoint has; SageMaker starts their instances and then ends the old ones.
 
@@ -51,7 +54,7 @@ def reconfigure(
         return
     try:
         sagemaker.create_endpoint_config(
-            EndpointConfigName=name, ProductionVariants=production, KmsKeyId=hosted.key, Tags=_tags(hosted)
+            EndpointConfigName=name, ProductionVariants=production, KmsKeyId=hosted.key, Tags=tags(hosted)
         )
     except ClientError as error:
         # By its name it is of the same content: an earlier look made it.
@@ -63,17 +66,19 @@ def reconfigure(
         raise or_busy(error) from error
 
 
-def _described(hosted: HostedPlace, variant: Variant) -> dict[str, Any]:
-    return {
+def _described(hosted: HostedPlace, variant: Variant) -> "ProductionVariantTypeDef":
+    described = {
         **hosted.variant,
         "VariantName": variant.name,
         "ModelName": variant.model,
         "InitialInstanceCount": variant.wanted_instances,
         "InitialVariantWeight": variant.wanted_weight,
     }
+    return cast("ProductionVariantTypeDef", described)
 
 
-def _tags(hosted: HostedPlace) -> list[dict[str, str]]:
+def tags(hosted: HostedPlace) -> list["TagTypeDef"]:
+    """What the environment's own resources are tagged with."""
     return [{"Key": key, "Value": value} for key, value in hosted.tags.items()]
 
 

@@ -1,12 +1,17 @@
 """What SageMaker says of an endpoint: its status, its variants, and the configuration that it goes to."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, cast
 
 from fleet.hosting.variants import CANDIDATE, STABLE
-from lambdas.rollout.clients import SageMakerClient
 from lambdas.rollout.ports import BusyError
+
+if TYPE_CHECKING:
+    from mypy_boto3_sagemaker import SageMakerClient
+    from mypy_boto3_sagemaker.type_defs import ProductionVariantSummaryTypeDef
 
 IN_SERVICE: Final = "InService"
 # SageMaker API, DescribeEndpoint: of a failed endpoint "DeleteEndpoint is the only operation that can be performed".
@@ -57,7 +62,7 @@ class EndpointState:
             raise BusyError(f"the endpoint is {self.status}, and SageMaker takes one change at a time")
 
 
-def read(sagemaker: SageMakerClient, endpoint: str) -> EndpointState:
+def read(sagemaker: "SageMakerClient", endpoint: str) -> EndpointState:
     """The endpoint as it is now."""
     found = sagemaker.describe_endpoint(EndpointName=endpoint)
     models = _models(sagemaker, found["EndpointConfigName"])
@@ -76,12 +81,12 @@ def read(sagemaker: SageMakerClient, endpoint: str) -> EndpointState:
     )
 
 
-def _models(sagemaker: SageMakerClient, configuration: str) -> dict[str, str]:
+def _models(sagemaker: "SageMakerClient", configuration: str) -> dict[str, str]:
     found = sagemaker.describe_endpoint_config(EndpointConfigName=configuration)
     return {each["VariantName"]: str(each["ModelName"]) for each in found["ProductionVariants"]}
 
 
-def _variant(found: Mapping[str, Any], models: Mapping[str, str]) -> Variant:
+def _variant(found: "ProductionVariantSummaryTypeDef", models: Mapping[str, str]) -> Variant:
     name, weight, instances = (
         found["VariantName"],
         found.get("CurrentWeight", 0.0),
@@ -95,3 +100,34 @@ def _variant(found: Mapping[str, Any], models: Mapping[str, str]) -> Variant:
         instances=int(instances),
         wanted_instances=int(found.get("DesiredInstanceCount", instances)),
     )
+
+
+def read_once(sagemaker: "SageMakerClient") -> "SageMakerClient":
+    """The client for one look, and no longer: it reads each thing once, and again after a change.
+
+    A look asks a dozen questions of the same endpoint. How often a second an account may describe endpoints is a quota
+    ("Rate of DescribeEndpoint requests"), which whoever else watches endpoints there uses as well.
+    """
+    return cast("SageMakerClient", _ReadOnce(sagemaker))
+
+
+class _ReadOnce:
+    def __init__(self, sagemaker: "SageMakerClient") -> None:
+        self._sagemaker = sagemaker
+        # By call; what has a configuration's name never changes.
+        self._known: dict[str, dict[str, object]] = {"describe_endpoint": {}, "describe_endpoint_config": {}}
+
+    def __getattr__(self, call: str) -> Callable[..., object]:
+        ask = getattr(self._sagemaker, call)
+        return partial(self._once, self._known[call], ask) if call in self._known else partial(self._change, ask)
+
+    def _once(self, known: dict[str, object], ask: Callable[..., object], **request: object) -> object:
+        key = json.dumps(request, sort_keys=True)
+        if key not in known:
+            known[key] = ask(**request)
+        return known[key]
+
+    def _change(self, ask: Callable[..., object], **request: object) -> object:
+        # Before the call: where its answer is lost, it may have been done.
+        self._known["describe_endpoint"].clear()
+        return ask(**request)

@@ -57,7 +57,11 @@ class Hosting:
             if int(each["InitialInstanceCount"]) < 1:
                 raise AwsError("ValidationException", "InitialInstanceCount: must be greater than or equal to 1")
         name = asked["EndpointConfigName"]
-        arn = self._make(self._configurations, region, "endpoint configuration", name, {**asked, "CreationTime": 0})
+        arn = self._arn(region, "endpoint-config", name)
+        # DescribeEndpointConfig answers no tags.
+        given = {key: value for key, value in asked.items() if key != "Tags"}
+        entry = {**given, "EndpointConfigArn": arn, "CreationTime": 0}
+        self._make(self._configurations, region, "endpoint configuration", name, entry)
         return {"EndpointConfigArn": arn}
 
     def create_endpoint(self, region: str, asked: Mapping[str, Any]) -> Entry:

@@ -2,7 +2,8 @@
 
 A change either makes a file (``new``), puts lines ``below`` or ``above`` a line, or puts a text ``with`` in the place
 of another (``replace``). ``checks`` are commands that are green with all of it; ``forgotten`` is the file without which
-they are red.
+they are red. ``reaches`` are the tests, besides those of the contracts, that another file would be red in which had to
+change with it.
 """
 
 import shutil
@@ -16,7 +17,7 @@ import yaml
 from tests.support.templates import PROJECT_FOLDER
 
 FOLDER: Final = Path(__file__).parent
-_NOT_COPIED: Final = (".*", "node_modules", "dist", "build", "cdk.out*", "__pycache__", "__snapshots__", "*.egg-info")
+_NOT_COPIED: Final = (".*", "node_modules", "dist", "build", "cdk.out*", "__pycache__", "*.egg-info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Example:
     changes: tuple[Mapping[str, Any], ...]
     checks: tuple[str, ...]
     forgotten: str
+    reaches: tuple[str, ...]
 
     @property
     def files(self) -> list[str]:
@@ -53,7 +55,8 @@ class Example:
 def example(name: str) -> Example:
     """The change in ``name``.yaml."""
     content = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
-    return Example(content["heading"], tuple(content["changes"]), tuple(content["checks"]), content["forgotten"])
+    changes, checks, reaches = (tuple(content[key]) for key in ("changes", "checks", "reaches"))
+    return Example(content["heading"], changes, checks, content["forgotten"], reaches)
 
 
 def copied(folder: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from fleet import naming
 from local.deployment import deployed_stacks
-from local.endpoint import client
+from tests.support.embedded_client import client
 from tests.support.upgrade.data import DATA
 
 WORDS: Final = "written before the update"

@@ -20,11 +20,11 @@ from environments import loader
 from fleet import naming
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT, CdkApp, put_blocks, put_secrets
-from local.endpoint import client
 from local.simulation.coordinator import Coordinator
 from local.simulation.lockstep import SETTLE_SECONDS
 from local.simulation.placement import place
 from local.simulation.scenario import Scenario
+from tests.support.embedded_client import client
 from tests.support.upgrade import assemblies, kept, releases
 from tests.support.upgrade.synthesize import synthesize
 

@@ -9,12 +9,12 @@ import pytest
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.jobs.collector import JobCollector
 from agents.collectors.jobs.job import Job
-from agents.collectors.neuron_monitor.ecc import EccWatch
 from agents.disk.spool import Spool
 from agents.minute.batch import SelfFigures
 from agents.minute.pipeline import Pipeline, Surroundings
 from agents.monitor.decode.parse import parse
 from agents.monitor.decode.report import Ecc, Hardware
+from agents.monitor.ecc import EccWatch
 from agents.monitor.events import MonitorExited, MonitorOverlongLine, MonitorStarted
 from agents.monitor.supervisor import Supervisor
 from agents.sinks.publisher import Publisher

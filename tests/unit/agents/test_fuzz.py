@@ -6,11 +6,12 @@ import logging
 import pytest
 
 from agents.collectors.collector import Contribution
+from agents.errors import UnreadableLineError
 from agents.minute.batch import SelfFigures
 from agents.minute.event_size import MOST_BYTES, bounded
 from agents.minute.log_event import log_event
 from agents.minute.pipeline import Pipeline, Surroundings
-from agents.monitor.decode.parse import UnreadableLineError, parse
+from agents.monitor.decode.parse import parse
 from bench import fuzz
 from tests.support import agents, samples
 from tests.support.samples import GIB, RuntimeSpec

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from cli.main import app
 from fleet.ledger.columns import place
 from lambdas.cost_report import reconciliation, service
-from lambdas.cost_report.ports import Billed
+from lambdas.cost_report.bill import Billed
 from tests.support.ledger_events import ON_DEMAND, capacity_event, node_event
 from tests.support.ledger_world import DAY, NOW, LedgerWorld
 

@@ -13,6 +13,7 @@ from fleet.limits import LIMITS, NAMES, Limit
 
 # As long as the patterns of names in a file allow: 31.
 LONGEST: Final = "n" * 31
+FUNCTIONS: Final = [each for name, each in vars(functions).items() if name.isupper() and isinstance(each, str)]
 # What the code itself calls things by, the longest of each kind.
 OURS: Final = {
     "stack": f"reservation-{LONGEST}",
@@ -20,7 +21,7 @@ OURS: Final = {
     "severity": "ticket",
     "alarm": "LowCoreUtilizationOfTheWholeFleet",
     "move": "scale-in",
-    "function": max(map(str, (getattr(functions, name) for name in dir(functions) if name.isupper())), key=len),
+    "function": max(FUNCTIONS, key=len),
     "instance_type": "trn1n.32xlarge",
     "account": "1" * 12,
     "region": "ap-southeast-99",

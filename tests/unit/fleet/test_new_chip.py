@@ -1,12 +1,17 @@
 """A chip that no line of code names is judged by every rule, from what the data file states; or refused for a gap."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
+from agents import config
+from environments.fleets import Lnc
 from fleet.capacity import compile_fleet, diagnose_fleet, quotas_needed
 from fleet.diagnostics import Severity
 from fleet.fleet_spec import EfaLayout, FleetSpec, MarketKind, Purpose, Reserved, Software
@@ -15,6 +20,7 @@ from fleet.hosting.sizes import hosted_type
 from fleet.instances import (
     IncompleteInstanceTypeError,
     catalogue,
+    core_groupings,
     instance_type,
     tensor_engine_peak_flops,
 )
@@ -198,8 +204,22 @@ def test_jobs_quotas_endpoints_and_reports_know_it() -> None:
     assert b'"nc_v9.126"' in shown
 
 
+def test_a_grouping_may_be_asked_for_once_some_chip_has_it(tmp_path: Path) -> None:
+    asked, written = TypeAdapter(Lnc), tmp_path / "config.json"
+    required = dict.fromkeys(("environment", "fleet", "owner", "region", "log_group"), "x")
+    written.write_text(json.dumps({**required, "purpose": "training", "lnc": 4}))
+    with pytest.raises(ValidationError, match="Input should be 1 or 2"):
+        asked.validate_python(4)
+    with pytest.raises(config.ConfigError, match=r"Invalid enum value 4 - at `\$\.lnc`"):
+        config.read(written)
+
+    with planted(with_chip()):
+        assert core_groupings() == (1, 2, 4)
+        assert asked.validate_python(4) == config.read(written).lnc == 4
+
+
 def test_a_type_that_the_file_knows_nothing_of_is_not_in_it() -> None:
-    assert "unknown-instance-type" in codes(FLEET)
+    assert "unknown-instance-type" in codes(replace(FLEET, instance_type="trn9.of-nobody"))
 
 
 @pytest.mark.parametrize("place", [pytest.param(each, id=".".join(map(str, each))) for each in places()])

@@ -1,9 +1,10 @@
 """The page's reading of dashboards: CloudWatch's notations, gaps, tables, and problems as one line."""
 
 import socket
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from botocore.exceptions import ClientError
@@ -17,10 +18,13 @@ from local.dashboards_page.panels import alarm_summary, alarm_widget, log_widget
 from local.dashboards_page.server import running, serving
 from tests.support.dashboards import ARN, NOW, FakeCloudWatch, FakeInsights, fake_cloud
 
+if TYPE_CHECKING:
+    from mypy_boto3_logs.type_defs import ResultFieldTypeDef
+
 START = NOW - timedelta(hours=3)
 
 
-def metric(query: dict[str, Any]) -> tuple[str, str, dict[str, str]]:
+def metric(query: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
     found = query["MetricStat"]["Metric"]
     return found["Namespace"], found["MetricName"], {pair["Name"]: pair["Value"] for pair in found["Dimensions"]}
 
@@ -65,13 +69,13 @@ def test_options_say_how_an_entry_is_asked_and_drawn() -> None:
 
 
 def test_an_alarm_of_metric_math_is_drawn_with_its_own_queries() -> None:
-    queries = [
+    queries: Any = [
         {"Id": "e", "Expression": "m > 1", "ReturnData": True},
         {"Id": "m", "MetricStat": {"Period": 60}, "ReturnData": False},
     ]
 
     assert [(line.query["Id"], line.period) for line in alarm_lines({"Metrics": queries})] == [("e", 60), ("m", 60)]
-    assert alarm_lines({"AlarmRule": "ALARM(a)"}) == []
+    assert alarm_lines(cast("Any", {"AlarmRule": "ALARM(a)"})) == []
 
 
 def test_a_gap_is_never_bridged() -> None:
@@ -143,7 +147,10 @@ def test_log_groups_are_taken_from_the_query() -> None:
 
 
 def test_a_field_that_a_row_lacks_stays_empty() -> None:
-    rows = [[{"field": "a", "value": "1"}], [{"field": "b", "value": "2"}, {"field": "@ptr", "value": "p"}]]
+    rows: list[list[ResultFieldTypeDef]] = [
+        [{"field": "a", "value": "1"}],
+        [{"field": "b", "value": "2"}, {"field": "@ptr", "value": "p"}],
+    ]
 
     assert table(rows) == {"columns": ["a", "b"], "rows": [["1", ""], ["", "2"]]}
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from fleet.checkpoints.layout import order
-from workload.checkpoint.stores.store import Store, StoreError
+from workload.checkpoint.stores.store import Store
+from workload.errors import StoreError
 
 _JOIN_SECONDS: Final = 5.0
 

@@ -18,7 +18,8 @@ from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from workload.checkpoint.stores.store import Entry, MissingError, StoreError
+from workload.checkpoint.stores.store import Entry
+from workload.errors import MissingError, StoreError
 
 # A save is worth waiting for: five attempts, each of which may take a minute without a byte.
 CLIENT_CONFIG: Final = Config(

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from workload.checkpoint.stores.store import Entry, MissingError, StoreError
+from workload.checkpoint.stores.store import Entry
+from workload.errors import MissingError, StoreError
 
 UNFINISHED: Final = ".writing"
 _BLOCK: Final = 8 * 1024 * 1024

@@ -6,12 +6,9 @@ from typing import Final
 
 from workload.checkpoint.stores.file_store import FileStore
 from workload.checkpoint.stores.store import Store
+from workload.errors import PlaceError
 
 _S3: Final = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*))?")
-
-
-class PlaceError(ValueError):
-    """A location that is neither; the message says what is."""
 
 
 def open_store(location: str) -> Store:

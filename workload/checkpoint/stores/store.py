@@ -12,14 +12,6 @@ from pathlib import Path
 from typing import Protocol
 
 
-class StoreError(Exception):
-    """The store could not do it, after its retries; the message names the place and the cause in one line."""
-
-
-class MissingError(StoreError):
-    """What is asked for is not there."""
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Something stored: bytes, and seconds since 1970 by the store's own clock."""

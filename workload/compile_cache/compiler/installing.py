@@ -8,7 +8,7 @@ from typing import Final
 
 from workload.compile_cache.compiler import real
 from workload.compile_cache.compiler.real import RealCompiler
-from workload.compile_cache.errors import CacheError
+from workload.errors import CacheError
 
 _ROOT: Final = Path(__file__).parents[3]
 # By its interpreter, and not through a shell: the process is then called neuronx-cc, and bears the graph's name among

@@ -2,8 +2,8 @@
 
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Row
-from workload.compile_cache.errors import LeaseTableError
 from workload.compile_cache.flight.leases import LeaseTable
+from workload.errors import LeaseTableError
 
 
 class LateLeases:

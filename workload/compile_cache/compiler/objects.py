@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from workload.compile_cache.errors import ColdTierError
 from workload.compile_cache.tiers.store import Ready
+from workload.errors import ColdTierError
 
 
 class LateObjects:

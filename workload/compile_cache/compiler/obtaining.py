@@ -14,7 +14,6 @@ from fleet.compile_cache.graph import Graph
 from workload.compile_cache.compiler import node
 from workload.compile_cache.compiler.arguments import Compilation
 from workload.compile_cache.compiler.real import RealCompiler
-from workload.compile_cache.errors import CompilationFailedError, MissError
 from workload.compile_cache.flight.leases import LeaseTable
 from workload.compile_cache.flight.single_flight import CompileCache
 from workload.compile_cache.settings import Settings
@@ -22,15 +21,12 @@ from workload.compile_cache.tiers import content, files
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
 from workload.compile_cache.tiers.store import Ready, Store
+from workload.errors import CompilationFailedError, MissError, NothingToKeepError
 
 # What the compiler itself ends with ("neuronx-cc compilation failed with 70", public reports about vLLM on Neuron).
 REFUSED: Final = 70
 NEFF: Final = "model.neff"
 _FLAGS: Final = "compile_flags.json"
-
-
-class NothingToKeepError(Exception):
-    """The compiler was killed, or left no NEFF: that says nothing about the graph, and another node may try."""
 
 
 @dataclass(frozen=True, slots=True)

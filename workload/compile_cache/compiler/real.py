@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, NoReturn
 
-from workload.compile_cache.errors import CacheError
+from workload.errors import CacheError
 
 NAME: Final = "neuronx-cc"
 # "NeuronX Compiler version 2.27.5334.0+f702b353", in the first line of what `neuronx-cc --version` prints.

@@ -11,12 +11,12 @@ from fleet.compile_cache.figures import Obtained, Source
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.manifest import Manifest
 from workload.compile_cache.entry import State
-from workload.compile_cache.errors import CacheError, CompilationFailedError, LeaseTableError
 from workload.compile_cache.flight.leases import Held
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.tiers import files, promotion
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.promotion import Staged
+from workload.errors import CacheError, CompilationFailedError, LeaseTableError
 
 # Leaves a compiled graph in the folder. Raises CompilationFailedError when the compiler refuses the graph; anything
 # else that it raises says nothing about the graph, and another node may try.

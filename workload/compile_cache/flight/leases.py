@@ -8,7 +8,7 @@ from typing import Protocol
 from fleet.compile_cache import lease
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Row, Terms
-from workload.compile_cache.errors import LeaseTableError
+from workload.errors import LeaseTableError
 
 
 class LeaseTable(Protocol):

@@ -16,7 +16,6 @@ from fleet.compile_cache.figures import Obtained, Source, Tally
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Step, Terms
 from fleet.string_enum import StringEnum
-from workload.compile_cache.errors import CacheError, CompilationFailedError, LeaseTableError, MissError
 from workload.compile_cache.flight import leases
 from workload.compile_cache.flight.compiling import Compile, compile_for_fleet, compile_locally, share_again
 from workload.compile_cache.flight.leases import LeaseTable
@@ -24,6 +23,7 @@ from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
 from workload.compile_cache.tiers.store import Store
+from workload.errors import CacheError, CompilationFailedError, LeaseTableError, MissError
 
 FIRST_WAIT: Final = 0.2
 LONGEST_WAIT: Final = 10.0

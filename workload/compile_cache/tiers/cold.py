@@ -17,10 +17,10 @@ from fleet.compile_cache import whereabouts
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.index import ArtifactIndexError, Index
-from workload.compile_cache.errors import CacheError, ColdTierError
 from workload.compile_cache.tiers import files, packing, promotion
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError, ColdTierError
 
 
 class Objects(Protocol):

@@ -16,9 +16,9 @@ from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.graph import Graph
 from workload.compile_cache.compilers import compiler_pids
 from workload.compile_cache.entry import State, read
-from workload.compile_cache.errors import CacheError
 from workload.compile_cache.file_system import SHARED, file_system
 from workload.compile_cache.tiers import content, files
+from workload.errors import CacheError
 
 OWN: Final = ".neuron-fleet"
 _NETWORK: Final = SHARED | {"efs", "nfs3", "cifs", "ceph", "fuse.s3fs", "fuse.mountpoint-s3"}

@@ -14,8 +14,8 @@ from typing import IO
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.manifest import Manifest
-from workload.compile_cache.errors import DamagedError
 from workload.compile_cache.tiers import content, files
+from workload.errors import DamagedGraphError
 
 
 def pack(folder: Path, target: Path) -> None:
@@ -29,7 +29,7 @@ def unpack(source: Path, folder: Path, graph: Graph) -> Manifest:
     """The graph's files in the empty ``folder``, all of them as their manifest says.
 
     Raises:
-        DamagedError: the archive is cut short, or holds something else.
+        DamagedGraphError: the archive is cut short, or holds something else.
         OSError: the disk fails.
     """
     try:
@@ -37,15 +37,15 @@ def unpack(source: Path, folder: Path, graph: Graph) -> Manifest:
             for member in archive:
                 file = archive.extractfile(member) if _is_plain(member) else None
                 if file is None:
-                    raise DamagedError(f"{graph}: {member.name!r} in its archive is not a file of a graph")
+                    raise DamagedGraphError(f"{graph}: {member.name!r} in its archive is not a file of a graph")
                 _write_out(file, f"{folder}/{member.name}")
         manifest = manifests.decode(files.read_small(f"{folder}/{manifests.NAME}", manifests.MOST_BYTES))
         found = {record.name: content.measure(f"{folder}/{record.name}") for record in manifest.files}
     # FileExistsError: the same name twice. ValueError, OverflowError: numbers that make no sense.
     except (tarfile.TarError, FileExistsError, FileNotFoundError, ValueError, OverflowError) as error:
-        raise DamagedError(f"{graph}: its archive is damaged: {error}") from error
+        raise DamagedGraphError(f"{graph}: its archive is damaged: {error}") from error
     if manifest.graph != graph or found != {record.name: (record.size, record.digest) for record in manifest.files}:
-        raise DamagedError(f"{graph}: its archive holds something else than was promoted")
+        raise DamagedGraphError(f"{graph}: its archive holds something else than was promoted")
     return manifest
 
 

@@ -11,9 +11,9 @@ from uuid import uuid4
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.manifest import FileRecord, Manifest
-from workload.compile_cache.errors import CacheError, DamagedError
 from workload.compile_cache.tiers import content, files
 from workload.compile_cache.tiers.shared import PROMOTING, SharedTier
+from workload.errors import CacheError, DamagedGraphError
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def publish(shared: SharedTier, staged: Staged) -> bool:
 def _is_ours(shared: SharedTier, staged: Staged) -> bool:
     try:
         return shared.find(staged.manifest.graph) == staged.manifest
-    except DamagedError:
+    except DamagedGraphError:
         return False
 
 

@@ -16,8 +16,8 @@ from fleet.compile_cache import graph as graphs
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.manifest import Manifest, ManifestError
-from workload.compile_cache.errors import CacheError, DamagedError
 from workload.compile_cache.tiers import content, files
+from workload.errors import CacheError, DamagedGraphError
 
 T = TypeVar("T")
 PROMOTING: Final = ".promoting"
@@ -44,7 +44,7 @@ class SharedTier:
         """A graph's manifest; None when the graph does not show.
 
         Raises:
-            DamagedError: it has none, or one that cannot be its own.
+            DamagedGraphError: it has none, or one that cannot be its own.
             OSError: the file system fails.
         """
         found = self._manifest(graph)
@@ -54,7 +54,7 @@ class SharedTier:
         """Copy a graph into the new folder ``target`` on local disk; None when it does not show.
 
         Raises:
-            DamagedError: its content is not what its manifest says. Whether that lasts, only time tells.
+            DamagedGraphError: its content is not what its manifest says. Whether that lasts, only time tells.
             CacheError: the local disk does not take it.
             OSError: the shared file system fails.
         """
@@ -71,9 +71,9 @@ class SharedTier:
             if error.errno in _LOCAL_TROUBLE:
                 raise CacheError(f"{target}: {error.strerror}") from error
             if error.errno in {errno.ENOENT, errno.EBADMSG}:
-                raise DamagedError(f"{self.folder(graph)}: {error.strerror or error}") from error
+                raise DamagedGraphError(f"{self.folder(graph)}: {error.strerror or error}") from error
             raise
-        except DamagedError:
+        except DamagedGraphError:
             files.remove_tree(target)
             raise
         return manifest
@@ -121,11 +121,11 @@ class SharedTier:
         except (FileNotFoundError, NotADirectoryError):
             if not _again(partial(files.names, folder)):
                 return None
-            raise DamagedError(f"{folder}: has no manifest, so it was not promoted") from None
+            raise DamagedGraphError(f"{folder}: has no manifest, so it was not promoted") from None
         except ManifestError as error:
-            raise DamagedError(f"{folder}: its manifest is damaged: {error}") from error
+            raise DamagedGraphError(f"{folder}: its manifest is damaged: {error}") from error
         if manifest.graph != graph:
-            raise DamagedError(f"{folder}: its manifest is that of {manifest.graph}")
+            raise DamagedGraphError(f"{folder}: its manifest is that of {manifest.graph}")
         return manifest, content
 
     def folder(self, graph: Graph) -> str:
@@ -142,7 +142,7 @@ def _receive(folder: str, manifest: Manifest, target: str) -> None:
             continue
         source, path = f"{folder}/{record.name}", f"{target}/{record.name}"
         if _again(partial(content.copy, source, path, record.size, through=False)) != record.digest:
-            raise DamagedError(f"{source}: its content is not what was promoted")
+            raise DamagedGraphError(f"{source}: its content is not what was promoted")
     if time.monotonic() - started > _QUICK:
         for record in manifest.files:
             files.touch(f"{target}/{record.name}")

@@ -18,9 +18,9 @@ from fleet.compile_cache import whereabouts
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.manifest import Manifest
 from fleet.compile_cache.whereabouts import WhereaboutsError
-from workload.compile_cache.errors import CacheError, ColdTierError, DamagedError
 from workload.compile_cache.tiers import files, packing
 from workload.compile_cache.tiers.local import LocalTier
+from workload.errors import CacheError, ColdTierError, DamagedGraphError
 
 # A graph of a gigabyte takes half a minute at what one connection to S3 brings; compiling it takes longer than this.
 LONGEST: Final = timedelta(minutes=5)
@@ -58,7 +58,7 @@ class Store:
         try:
             files.make_folder(str(place))
             manifest = self._bring(graph, place)
-        except (DamagedError, WhereaboutsError) as error:
+        except (DamagedGraphError, WhereaboutsError) as error:
             self._remember(str(graph))
             self.say(f"S3: {error}; it is not used")
             return None

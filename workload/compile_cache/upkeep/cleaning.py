@@ -12,11 +12,11 @@ from fleet.compile_cache import eviction, lease
 from fleet.compile_cache.eviction import EvictionPolicy, Kept
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import State
-from workload.compile_cache.errors import CacheError, DamagedError, LeaseTableError
 from workload.compile_cache.flight.leases import LeaseTable
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.tiers import files
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError, DamagedGraphError, LeaseTableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +116,14 @@ def _is_damaged(shared: SharedTier, graph: Graph) -> bool:
     try:
         manifest = shared.find(graph)
         return manifest is not None and not shared.has_files(manifest)
-    except DamagedError:
+    except DamagedGraphError:
         return True
 
 
 def _kept(shared: SharedTier, graph: Graph) -> Kept | None:
     try:
         manifest = shared.find(graph)
-    except DamagedError:
+    except DamagedGraphError:
         return None
     return None if manifest is None else Kept(graph, manifest.promoted, manifest.size)
 

@@ -8,11 +8,11 @@ from fleet.compile_cache import lease
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Step, Terms
 from workload.compile_cache.entry import State, read
-from workload.compile_cache.errors import CacheError, LeaseTableError
 from workload.compile_cache.flight import leases
 from workload.compile_cache.flight.compiling import promote
 from workload.compile_cache.flight.leases import LeaseTable
 from workload.compile_cache.lookup import Lookup
+from workload.errors import CacheError, LeaseTableError
 
 
 @dataclass(slots=True)

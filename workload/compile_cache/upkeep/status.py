@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from fleet.compile_cache.graph import Graph
 from workload.compile_cache.entry import read
-from workload.compile_cache.errors import CacheError, DamagedError
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError, DamagedGraphError
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _manifests(shared: SharedTier, graphs: dict[Graph, tuple[int, int]]) -> tupl
     for graph in sorted(graphs):
         try:
             manifest = shared.find(graph)
-        except DamagedError as error:
+        except DamagedGraphError as error:
             damaged.append(str(error))
             continue
         if manifest is not None:

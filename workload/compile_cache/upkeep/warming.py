@@ -14,11 +14,11 @@ from typing import Final
 from fleet.compile_cache import graph as graphs
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.manifest import Manifest
-from workload.compile_cache.errors import CacheError, DamagedError
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.tiers import files
 from workload.compile_cache.upkeep import warm_record
 from workload.compile_cache.upkeep.warm_record import Stamp, VersionRecord
+from workload.errors import CacheError, DamagedGraphError
 
 WORKERS: Final = 16
 # Threads hide waiting for a server. Where the first task waited for less than this share of its time, there is none to
@@ -143,5 +143,5 @@ class _Version:
                     return None
                 self.look.local.discard(graph)
             return self.look.fetch(graph) or f"{graph}: gone since it was listed, or being compiled here"
-        except (DamagedError, CacheError, OSError) as error:
+        except (DamagedGraphError, CacheError, OSError) as error:
             return str(error)

@@ -6,7 +6,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from workload.serving.errors import ServingError
+from workload.errors import ServingError
 
 _PATIENT: Final = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
 # A thousand names each: a day of a hundred tasks has 144,000.

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from workload.serving.errors import ServingError
+from workload.errors import ServingError
 from workload.serving.shadow import task as tasks
 from workload.serving.shadow.recorder import Recorder
 from workload.serving.shadow.replay import Replay

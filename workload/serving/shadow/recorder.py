@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 from fleet.shadow import places, requests
 from fleet.shadow import sample as samples
 from fleet.shadow.sample import Batch, Left, Sample
-from workload.serving.errors import ServingError
+from workload.errors import ServingError
 from workload.serving.shadow.tap import Exchange
 from workload.serving.shadow.task import Task
 

@@ -17,7 +17,7 @@ from fleet.shadow import sample as samples
 from fleet.shadow.comparison import Comparison, Replayed
 from fleet.shadow.requests import answer_in
 from fleet.shadow.sample import Batch, Left, Sample, SampleError
-from workload.serving.errors import ServingError
+from workload.errors import ServingError
 from workload.serving.shadow.tap import Exchange, Tap
 from workload.serving.shadow.task import Task
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from workload.serving.errors import ServingError
+from workload.errors import ServingError
 
 PREFIX: Final = "NEURON_FLEET_SHADOW_"
 BUCKET: Final = f"{PREFIX}BUCKET"

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from workload.serving.errors import ServingError
+from workload.errors import ServingError
 
 _TIMEOUT: Final = 2.0
 _TRIES: Final = 5

@@ -9,8 +9,8 @@ import pytest
 from agents.collectors.jobs.job import Job
 from agents.collectors.seen_error import SeenError, Source
 from agents.disk.journal import Header, Journal
-from agents.minute.minute import Reading
 from agents.minute.pipeline import Pipeline
+from agents.minute.window import Reading
 from fleet.hardware_errors import HBM_UNCORRECTABLE
 from tests.support import agents, samples
 from tests.support.agents import MINUTE

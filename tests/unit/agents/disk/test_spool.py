@@ -9,9 +9,9 @@ import pytest
 from agents.disk.sequence_file import SequenceFile
 from agents.disk.spool import Spool
 from agents.disk.spooled import Dropped
+from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
 from agents.sinks.publisher import Publisher
-from agents.sinks.sink import SinkError, SinkRejectedError
 from tests.support.agents import MINUTE
 from tests.support.sinks import MemorySink, batch
 

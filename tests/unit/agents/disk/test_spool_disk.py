@@ -8,7 +8,7 @@ import pytest
 
 from agents.disk.spool import LIMIT_BYTES, Spool
 from agents.disk.spooled import Dropped
-from agents.minute.recovery import batch_of
+from agents.minute.aggregate import batch_of
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.emf_logs import EmfLogsSink
 from agents.sinks.publisher import Publisher

@@ -10,6 +10,7 @@ from agents.minute.aggregate import metric_data
 from agents.minute.batch import NodeMinute
 from agents.minute.log_event import log_event
 from agents.minute.pipeline import Pipeline, Surroundings
+from fleet import metrics
 from fleet.node_state import NodeState
 from tests.support import agents, samples
 from tests.support.samples import GIB, MIB, RuntimeSpec
@@ -197,3 +198,19 @@ def test_cores_held_by_nobody_known_are_unattributed() -> None:
     entry = agents.one_minute(samples.colliding_tags())
 
     assert {"Name": "JobId", "Value": "unattributed"} in datum(entry, "NeuronCoreUtilization", 3)["Dimensions"]
+
+
+def test_every_datum_has_the_shape_of_its_metrics_kind() -> None:
+    shapes = {
+        metrics.Kind.DISTRIBUTION: {"Values", "Counts"},
+        metrics.Kind.STATISTICS: {"StatisticValues"},
+        metrics.Kind.GAUGE: {"Value"},
+        metrics.Kind.PER_MINUTE: {"Value"},
+        metrics.Kind.STATE: {"Value"},
+    }
+    around = Surroundings(Contribution(jobs=(JOB,)))
+    made = metric_data(agents.one_minute(samples.full_node(), instance_type="trn1.32xlarge", around=around))
+
+    found = {each["MetricName"]: each.keys() & set().union(*shapes.values()) for each in made}
+    assert found == {name: shapes[metrics.CATALOGUE[name].kind] for name in found}
+    assert {metrics.CATALOGUE[name].kind for name in found} == set(shapes)

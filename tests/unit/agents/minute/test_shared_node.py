@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agents.collectors.collector import Contribution
+from agents.collectors.collector import Contribution, WorkloadReport
 from agents.collectors.jobs.job import Job
 from agents.minute.aggregate import metric_data
 from agents.minute.batch import NodeMinute
@@ -357,9 +357,9 @@ def test_a_collector_cannot_speak_over_the_nodes_own_properties() -> None:
     assert (event["state"], event["efa"]) == ("RUNNING", 1)
 
 
-def serving(**load: float) -> Contribution:
-    told = [{"job": each, "ranks": 1} | load for each in ("a", "b")]
-    return Contribution(jobs=(job("a", 1, 2), job("b", 3)), event={"workload": {"jobs": told}})
+def serving(**load: Any) -> Contribution:
+    reports = tuple(WorkloadReport(each, 1, **load) for each in ("a", "b"))
+    return Contribution(jobs=(job("a", 1, 2), job("b", 3)), workload_reports=reports)
 
 
 def test_an_endpoints_load_is_of_the_cores_that_serve() -> None:

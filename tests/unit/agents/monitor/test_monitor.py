@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from agents.errors import MonitorMissingError
 from agents.monitor import settings
 from agents.monitor.decode.report import Hardware
 from agents.monitor.events import MonitorExited, MonitorLine, MonitorStarted
-from agents.monitor.process import MonitorMissingError
 from agents.monitor.supervisor import Supervisor, backoff
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from agents.errors import MonitorMissingError
 from agents.monitor import output
 from agents.monitor import process as process_module
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
-from agents.monitor.process import MonitorMissingError, MonitorProcess
+from agents.monitor.process import MonitorProcess
 
 
 def program(folder: Path, body: str) -> Path:

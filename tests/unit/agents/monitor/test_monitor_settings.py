@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.errors import SettingsError
 from agents.monitor import settings
 
 
@@ -16,5 +17,5 @@ def test_a_period_that_is_no_whole_number_of_seconds_is_refused(period: object) 
 def test_a_folder_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("in the way")
 
-    with pytest.raises(settings.SettingsError, match=r"run/neuron-monitor.json: File exists; neuron-monitor cannot"):
+    with pytest.raises(SettingsError, match=r"run/neuron-monitor.json: File exists; neuron-monitor cannot"):
         settings.write(tmp_path / "run", 5)

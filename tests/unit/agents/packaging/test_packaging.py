@@ -13,6 +13,7 @@ import pytest
 from agents import node_agent
 from agents.sinks import aws
 from stacks.agent_archive import archive, wheels
+from tests.support.imports import imported
 from tests.support.needs import needs
 
 ROOT = archive.ROOT
@@ -59,14 +60,12 @@ def test_every_locked_package_has_a_hash_and_names_no_index(name: str) -> None:
 
 
 def test_the_agent_imports_only_what_it_installs() -> None:
-    imported = set()
-    for path in [*(ROOT / "agents").rglob("*.py"), *(ROOT / "fleet").rglob("*.py")]:
-        imported |= set(re.findall(r"^ *(?:from|import) (\w+)", path.read_text(), re.MULTILINE))
+    files = [*(ROOT / "agents").rglob("*.py"), *(ROOT / "fleet").rglob("*.py")]
 
     # Of what boto3 brings along, botocore is the only one that the agent knows.
     installed = {*pins("agents", "requirements.txt"), "botocore"}
     providers = importlib.metadata.packages_distributions()
-    foreign = imported - set(sys.stdlib_module_names) - {"agents", "fleet", "workload"}
+    foreign = set[str]().union(*map(imported, files)) - set(sys.stdlib_module_names) - {"agents", "fleet", "workload"}
     assert [
         name for name in foreign if not {p.lower().replace("_", "-") for p in providers.get(name, [])} & installed
     ] == []

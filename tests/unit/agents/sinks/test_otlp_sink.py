@@ -10,9 +10,9 @@ import pytest
 
 from agents import assemble
 from agents.config import OtlpConfig
+from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
 from agents.sinks.otlp.sink import OtlpSink, cloudwatch_endpoint
-from agents.sinks.sink import SinkError, SinkRejectedError
 from tests.support import agents, batches, samples
 from tests.support.http_endpoint import Answer, Endpoint, endpoint
 from tests.support.otlp import decoded

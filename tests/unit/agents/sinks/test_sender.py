@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from agents.disk.spool import Spool
+from agents.errors import SinkError
 from agents.minute.batch import Batch
 from agents.sinks.delivery import Delivery
 from agents.sinks.publisher import Publisher
 from agents.sinks.sender import LAST_TURN, RETRIES, SPREAD, BackgroundSender, InlineSender, backoff, share
-from agents.sinks.sink import SinkError
 from tests.support.agents import MINUTE
 from tests.support.sinks import MemorySink, batch
 

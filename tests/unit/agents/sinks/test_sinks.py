@@ -8,11 +8,11 @@ import pytest
 from botocore.config import Config
 from botocore.stub import ANY, Stubber
 
+from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
 from agents.sinks import aws
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.emf_logs import EmfLogsSink
-from agents.sinks.sink import SinkError, SinkRejectedError
 from agents.sinks.stdout import StdoutSink
 from tests.support.agents import MINUTE
 

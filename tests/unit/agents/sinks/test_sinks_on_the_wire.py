@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from botocore.config import Config
 
+from agents.errors import SinkError, SinkRejectedError
+from agents.minute.aggregate import batch_of
 from agents.minute.batch import Batch
-from agents.minute.recovery import batch_of
 from agents.sinks import aws
 from agents.sinks.cloudwatch import CloudWatchSink, requests
 from agents.sinks.emf_logs import EmfLogsSink
-from agents.sinks.sink import SinkError, SinkRejectedError
 from tests.support.agents import MINUTE
 from tests.support.endpoint import Call, Endpoint, serving
 from tests.support.large_node import JOBS, trn2_minute

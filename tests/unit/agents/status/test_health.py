@@ -5,9 +5,9 @@ from pathlib import Path
 from agents.collectors.collector import Contribution, Request
 from agents.collectors.pool import CollectorPool
 from agents.disk.spool import Spool
+from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
 from agents.sinks.publisher import Publisher
-from agents.sinks.sink import SinkError, SinkRejectedError
 from agents.status.health import CollectorHealth, SinkHealth
 from tests.support.agents import MINUTE
 

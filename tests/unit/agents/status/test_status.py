@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 
 from agents import main
 from agents.clock import SystemClock
+from agents.errors import StatusError
 from agents.status import view
 from agents.status.health import CollectorHealth, MonitorHealth, SinkHealth
-from agents.status.status import Parts, Status, StatusError, StatusFile, describe
+from agents.status.status import Parts, Status, StatusFile, describe
 from agents.status.view import Answer, ask
 from tests.support import agents, samples
 from tests.support.agents import MINUTE

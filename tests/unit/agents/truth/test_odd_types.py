@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from agents.monitor.decode.parse import UnreadableLineError, parse
+from agents.errors import UnreadableLineError
+from agents.monitor.decode.parse import parse
 from tests.support import samples
 from tests.support.samples import GIB, Json
 from tests.unit.agents.truth.published import assert_published, minute

@@ -12,19 +12,18 @@ from botocore.exceptions import ClientError
 
 from fleet.budgets.stop import Standing, Stop
 from fleet.ledger import Category
-from lambdas.budgets import handler, settings
-from lambdas.budgets.fleets import Fleets
-from lambdas.budgets.ledger_store import LedgerBooks
-from lambdas.budgets.pools import Pools
-from lambdas.budgets.ports import BatchPlace, ConflictError, PoolPlace, Record
-from lambdas.budgets.queues import BatchQueues
-from lambdas.budgets.store import Table
+from lambdas.budgets import handler
+from lambdas.budgets.fleets import BatchQueues, BatchTarget, Fleets, Pools, PoolTarget
+from lambdas.budgets.ledger_store import LedgerStore
+from lambdas.budgets.settings import Settings
+from lambdas.budgets.stop_table import ConflictError, Record, StopTable
 from tests.support.aws_fakes import client_error
 from tests.support.budget_world import Desk
+from tests.support.client_shapes import shaped
 from tests.support.ledger_world import DAY
 
 Stubbed = Callable[[str], tuple[Any, Any]]
-PLACE = BatchPlace(queue="arn:q", compute_environment="arn:c")
+PLACE = BatchTarget(queue="arn:q", compute_environment="arn:c")
 
 
 def test_closing_disables_the_queue_and_then_the_nodes_and_opening_is_the_reverse(stubbed: Stubbed) -> None:
@@ -51,7 +50,7 @@ def test_a_queue_is_open_when_batch_says_that_it_is_enabled(stubbed: Stubbed) ->
     ]
     stub.add_response("describe_job_queues", {"jobQueues": queues}, {"jobQueues": ["arn:q", "arn:r", "arn:gone"]})
 
-    other, gone = (BatchPlace(queue=name, compute_environment="c") for name in ("arn:r", "arn:gone"))
+    other, gone = (BatchTarget(queue=name, compute_environment="c") for name in ("arn:r", "arn:gone"))
     assert BatchQueues(client).open_among({"a": PLACE, "b": other, "c": gone}) == {"a"}
 
 
@@ -84,8 +83,8 @@ class PoolItems:
 def test_a_pool_is_closed_by_a_word_that_its_controller_reads_and_batch_is_not_asked(stubbed: Stubbed) -> None:
     client, _ = stubbed("batch")
     items = PoolItems()
-    fleets = Fleets(BatchQueues(client), Pools(items))
-    spot, new = PoolPlace(table="jobs", fleet="spot"), PoolPlace(table="jobs", fleet="new")
+    fleets = Fleets(BatchQueues(client), Pools(shaped("dynamodb", items)))
+    spot, new = PoolTarget(table="jobs", fleet="spot"), PoolTarget(table="jobs", fleet="new")
 
     assert fleets.open_among({"spot": spot, "new": new}) == {"spot", "new"}
     fleets.close(spot)
@@ -113,7 +112,7 @@ class OneItem:
 
 
 def test_a_record_comes_back_as_it_was_stored_and_is_not_overwritten() -> None:
-    table = Table(OneItem(), "stop")
+    table = StopTable(shaped("dynamodb", OneItem()), "stop")
     assert table.read() == Record()
 
     kept = table.write(Record(Stop("2026-11", Standing.STOPPED, "2026-11-20T12:35:00+00:00", "ada"), ("a", "b")))
@@ -142,7 +141,7 @@ def test_a_day_is_read_as_the_roll_up_wrote_it(tmp_path: Path) -> None:
                 raise client_error("NoSuchKey" if len(asked) == 2 else "AccessDenied", "GetObject")
             return {"Body": io.BytesIO(file.read_bytes())}
 
-    books = LedgerBooks(S3(), "bucket", "prod")
+    books = LedgerStore(shaped("s3", S3()), "bucket", "prod")
     (found,) = books.of(DAY) or ()
     assert (found.owner, found.category, found.amount, found.price) == ("ana", Category.IDLE, 7, None)
     assert asked == ["ledger/environment=prod/day=2026-11-20/ledger.parquet"]
@@ -161,16 +160,16 @@ ENVIRON = {
 
 
 def test_settings_are_as_the_stack_tells_them() -> None:
-    found = settings.load(ENVIRON)
+    found = Settings.load(ENVIRON)
 
     assert found.approvers == {"arn:aws:iam::111122223333:role/call"}
-    assert found.places == {"small": PLACE, "spot": PoolPlace(table="jobs", fleet="spot")}
+    assert found.targets == {"small": PLACE, "spot": PoolTarget(table="jobs", fleet="spot")}
     assert found.budgets is not None
     assert (found.budgets.usd, found.budgets.stop) == (3000, "ask")
-    bare = settings.load(
+    bare = Settings.load(
         {**{k: ENVIRON[k] for k in ("ENVIRONMENT", "BUCKET", "TICKET_TOPIC", "STS_HOST")}, "BUDGETS": "null"}
     )
-    assert (bare.budgets, bare.table, bare.places) == (None, None, {})
+    assert (bare.budgets, bare.table, bare.targets) == (None, None, {})
 
 
 class Context:
@@ -180,8 +179,8 @@ class Context:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Desk:
     desk = Desk()
-    monkeypatch.setattr(handler, "_settings", lambda: settings.load(ENVIRON))
-    monkeypatch.setattr(handler, "_world", lambda: desk.world)
+    monkeypatch.setattr(handler, "_settings", lambda: Settings.load(ENVIRON))
+    monkeypatch.setattr(handler, "_dependencies", lambda: desk.world)
     return desk
 
 

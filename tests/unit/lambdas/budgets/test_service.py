@@ -1,5 +1,6 @@
 """Every hour: forecast, ask or stop, open again; and once a day the waste."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -10,7 +11,6 @@ from fleet.budgets.stop import Standing
 from fleet.ledger import Category
 from lambdas.budgets import commands, service
 from lambdas.budgets.commands import Action, Command
-from lambdas.budgets.ports import World
 from tests.support.budget_world import ADA, NOW, Desk
 from tests.support.ledger_lines import line
 
@@ -187,7 +187,7 @@ def test_the_waste_of_a_day_is_told_once_and_again_when_it_becomes_known() -> No
 
 def test_status_needs_no_proof_and_decisions_need_something_to_decide() -> None:
     never = desk(StopMode.NEVER)
-    without = World("dev", never.books, never.people, never.queues)
+    without = replace(never.world, budgets=None, stops=None, targets=None)
 
     assert decide(desk(StopMode.ASK), Action.STATUS)["may_stop"] == ["small", "spot"]
     assert decide(never, Action.STATUS)["stop"] is None

@@ -1,13 +1,15 @@
 """A world in memory: a bucket, who compiles, and the places of two fleets."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.precompilation import Precompilation
 from fleet.compile_cache.request import PrecompileRequest, RequestError
-from lambdas.compile_cache.ports import ConflictError, Place, World
+from lambdas.compile_cache.adapters import Dependencies, JobQueue
+from lambdas.compile_cache.runs import ConflictError
 
 
 @dataclass
@@ -21,8 +23,9 @@ class Account:
     alive: set[str] = field(default_factory=set)
     words: dict[str, str] = field(default_factory=dict)
 
-    def world(self, *_: object) -> World:
-        return World(artifacts=self, runs=self, places=self)
+    def world(self, *_: object) -> Dependencies:
+        parts: Any = self
+        return Dependencies(artifacts=parts, runs=parts, queues=parts)
 
     def request(self, key: str) -> PrecompileRequest:
         if key not in self.objects:
@@ -49,8 +52,8 @@ class Account:
     def lives(self, run: Precompilation, _: float) -> bool:
         return run.holder in self.alive
 
-    def of(self, fleet: str) -> Place:
-        return Place(f"queue-of-{fleet}", f"definition-of-{fleet}", "foundationmodels", {"fleet": fleet})
+    def of(self, fleet: str) -> JobQueue:
+        return JobQueue(f"queue-of-{fleet}", f"definition-of-{fleet}", "foundationmodels", {"fleet": fleet})
 
 
 @pytest.fixture

@@ -18,10 +18,9 @@ from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.index import Index
 from fleet.compile_cache.precompilation import Precompilation, Stage
 from fleet.compile_cache.request import RequestError
-from lambdas.compile_cache.adapters import PATIENT, Parameters
+from lambdas.compile_cache.adapters import PATIENT, JobQueue, JobQueues
 from lambdas.compile_cache.bucket import Bucket
-from lambdas.compile_cache.ports import ConflictError, Place
-from lambdas.compile_cache.runs import Runs
+from lambdas.compile_cache.runs import ConflictError, Runs
 
 LLAMA = Artifact("meta/llama", "r1", "2.30", (2048,))
 GRAPHS = tuple(Graph("neuronxcc-2.21.18209.0+043b1bf7", f"MODULE_{number}+abcd") for number in (1, 2))
@@ -142,7 +141,7 @@ def test_a_fleets_place_is_read_from_its_parameter(stubbed: Stubbed) -> None:
     ssm.add_response(
         "get_parameter", {"Parameter": {"Value": json.dumps(place)}}, {"Name": "/neuron-fleet/prod/precompile/trn1"}
     )
-    assert Parameters(client, "prod", ["trn1"]).of("trn1") == Place("q", "d", "s", {"fleet": "trn1"})
+    assert JobQueues(client, "prod", ["trn1"]).of("trn1") == JobQueue("q", "d", "s", {"fleet": "trn1"})
 
 
 def test_a_service_that_never_answers_is_given_up_soon() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from lambdas.compile_cache import adapters, handler, settings
+from lambdas.compile_cache import adapters, handler
+from lambdas.compile_cache.settings import Settings
 from tests.unit.lambdas.compile_cache.conftest import Account
 from tests.unit.lambdas.compile_cache.test_service import LLAMA, REQUEST
 
@@ -20,8 +21,8 @@ def deployed(account: Account, monkeypatch: pytest.MonkeyPatch) -> Account:
     for name, value in TOLD.items():
         monkeypatch.setenv(name, value)
     handler._settings.cache_clear()
-    handler._world.cache_clear()
-    monkeypatch.setattr(adapters, "world", account.world)
+    handler._dependencies.cache_clear()
+    monkeypatch.setattr(adapters, "dependencies", account.world)
     return account
 
 
@@ -56,4 +57,4 @@ def test_a_failure_is_counted_and_its_reason_logged(
 
 def test_a_missing_variable_is_named() -> None:
     with pytest.raises(ValidationError, match="RUNS_TABLE"):
-        settings.load({name: value for name, value in TOLD.items() if name != "RUNS_TABLE"})
+        Settings.load({name: value for name, value in TOLD.items() if name != "RUNS_TABLE"})

@@ -1,7 +1,7 @@
 """What lies in S3 is read as CloudWatch Logs put it there, and what cannot be read is said."""
 
 from lambdas.cost_report.arrivals import by_hour, events
-from lambdas.cost_report.ports import StoredObject
+from lambdas.cost_report.store import StoredObject
 from tests.support.ledger_world import NOW, batch
 
 

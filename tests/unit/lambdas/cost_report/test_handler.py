@@ -22,7 +22,7 @@ def deployed(ledger: LedgerWorld, monkeypatch: pytest.MonkeyPatch) -> LedgerWorl
     monkeypatch.setenv("BUCKET", "b")
     monkeypatch.setenv("INSTANCE_TYPES", '["trn1.32xlarge"]')
     handler._settings.cache_clear()
-    monkeypatch.setattr(adapters, "world", lambda *_: ledger.world)
+    monkeypatch.setattr(adapters, "dependencies", lambda *_: ledger.world)
     monkeypatch.setattr("lambdas.cost_report.handler.shutil.rmtree", lambda *_, **__: None)
     return ledger
 
@@ -69,7 +69,7 @@ def test_files_of_a_run_are_removed(ledger: LedgerWorld, monkeypatch: pytest.Mon
     monkeypatch.setenv("BUCKET", "b")
     monkeypatch.setenv("INSTANCE_TYPES", "[]")
     handler._settings.cache_clear()
-    monkeypatch.setattr(adapters, "world", lambda *_: ledger.world)
+    monkeypatch.setattr(adapters, "dependencies", lambda *_: ledger.world)
     handler.lambda_handler({}, CONTEXT)
     assert not tmp_path.exists()
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from lambdas.cost_report import service
-from lambdas.cost_report.bill import CostExplorer
-from lambdas.cost_report.ports import Billed, BillUnavailableError
+from lambdas.cost_report.bill import Billed, BillUnavailableError, CostExplorer
 from lambdas.cost_report.reconciliation import reconcile
 from tests.support.ledger_events import node_event
 from tests.support.ledger_world import DAY, NOW, LedgerWorld

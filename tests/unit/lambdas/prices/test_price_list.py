@@ -10,15 +10,16 @@ from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.config import Config
 
-from lambdas.prices.ports import Reading
 from lambdas.prices.price_list import OnDemand, SageMakerHosting
+from lambdas.prices.source import Reading
+from tests.support.client_shapes import shaped
 from tests.support.price_lists import NOW, Pricing, product, question
 
 TRN1 = "trn1.32xlarge"
 
 
 def read(pages: list[list[str]], name: str = TRN1) -> Reading:
-    return OnDemand(Pricing({name: pages})).read(question(name))
+    return OnDemand(shaped("pricing", Pricing({name: pages}))).read(question(name))
 
 
 def test_a_price_has_its_date_its_source_and_where_exactly_it_was_found() -> None:
@@ -33,7 +34,7 @@ def test_a_price_has_its_date_its_source_and_where_exactly_it_was_found() -> Non
 
 def test_it_asks_for_on_demand_of_this_type_and_region_only() -> None:
     pricing = Pricing()
-    OnDemand(pricing).read(question(TRN1))
+    OnDemand(shaped("pricing", pricing)).read(question(TRN1))
 
     (asked,) = pricing.asked
     assert {each["Field"]: each["Value"] for each in asked["Filters"]} == {
@@ -137,7 +138,7 @@ def changed(change: str) -> str:
 )
 def test_what_cannot_be_read_is_a_problem_of_its_type_only(text: str, said: str) -> None:
     pricing = Pricing({TRN1: [[text]], "inf2.xlarge": [[product("inf2.xlarge", "0.7582")]]})
-    reading = OnDemand(pricing).read(question(TRN1, "inf2.xlarge"))
+    reading = OnDemand(shaped("pricing", pricing)).read(question(TRN1, "inf2.xlarge"))
 
     assert [record.price.usd_per_hour for record in reading.found] == [0.7582]
     assert [name for name, _ in reading.problems] == [TRN1]
@@ -150,7 +151,7 @@ def test_negative_and_endless_prices_are_none() -> None:
 
 def test_nothing_is_asked_when_time_is_up() -> None:
     pricing = Pricing()
-    reading = OnDemand(pricing).read(question(TRN1, has_time=False))
+    reading = OnDemand(shaped("pricing", pricing)).read(question(TRN1, has_time=False))
 
     assert pricing.asked == []
     assert reading.reason(TRN1) == "pricing:GetProducts was not asked: the function's time was up"
@@ -158,7 +159,7 @@ def test_nothing_is_asked_when_time_is_up() -> None:
 
 def test_sagemaker_is_asked_for_inf2_alone_and_by_its_own_name() -> None:
     pricing = Pricing({"ml.inf2.xlarge": [[product("ml.inf2.xlarge", "0.99")]]})
-    reading = SageMakerHosting(pricing).read(question(TRN1, "inf2.xlarge"))
+    reading = SageMakerHosting(shaped("pricing", pricing)).read(question(TRN1, "inf2.xlarge"))
 
     assert [(record.instance_type, record.price.kind) for record in reading.found] == [
         ("inf2.xlarge", "sagemaker-hosting")
@@ -201,7 +202,7 @@ def test_throttling_is_waited_out() -> None:
         THROTTLED,
         (200, {"FormatVersion": "aws_v1", "PriceList": [product(TRN1, "21.5")]}),
     ]
-    (record,) = OnDemand(client(answers)).read(question(TRN1)).found
+    (record,) = OnDemand(shaped("pricing", client(answers))).read(question(TRN1)).found
 
     assert record.price.usd_per_hour == 21.5
     assert answers == []
@@ -210,7 +211,7 @@ def test_throttling_is_waited_out() -> None:
 @pytest.mark.usefixtures("no_waiting")
 def test_throttling_without_end_is_a_problem_after_a_bounded_number_of_tries() -> None:
     answers = [THROTTLED] * 20
-    reading = OnDemand(client(answers)).read(question(TRN1))
+    reading = OnDemand(shaped("pricing", client(answers))).read(question(TRN1))
 
     assert len(answers) == 16
     assert reading.found == ()

@@ -7,7 +7,7 @@ import pytest
 
 from fleet.prices.age import staleness
 from lambdas.prices.service import NothingRefreshedError, Refresh, refresh
-from tests.support.price_lists import NOW, Ec2, Kept, Pricing, block, product, question, spot, world
+from tests.support.price_lists import NOW, Ec2, Kept, Pricing, block, dependencies, product, question, spot
 
 TRN1, TRN2, INF2 = "trn1.32xlarge", "trn2.48xlarge", "inf2.48xlarge"
 TRN1_KEY, TRN2_KEY = f"us-east-2/{TRN1}/on-demand", f"us-east-2/{TRN2}/capacity-block"
@@ -18,7 +18,7 @@ BLOCKS = {TRN2: [block(TRN2, "858.2592")], TRN1: [block(TRN1, "228.768")]}
 def run(usd: str, kept: Kept, days: int = 0) -> Refresh:
     pricing = Pricing({TRN1: [[product(TRN1, usd)]], INF2: [[product(INF2, "12.98127")]]})
     ec2 = Ec2([[spot(INF2, "a", "1.2981"), spot(TRN1, "c", "2.15"), spot(TRN2, "c", "14.5593")]], BLOCKS)
-    return refresh(world(pricing, ec2, kept=kept), question(*TYPES, now=NOW + timedelta(days=days)))
+    return refresh(dependencies(pricing, ec2, kept=kept), question(*TYPES, now=NOW + timedelta(days=days)))
 
 
 def test_every_kind_is_kept_and_trn2_has_no_on_demand_price() -> None:
@@ -88,7 +88,7 @@ def test_a_price_that_cannot_be_read_stays_with_its_age_and_its_reason_until_it_
     kept = Kept()
     run("21.5", kept)
     pricing = Pricing({TRN1: [["{"]]})
-    done = refresh(world(pricing, Ec2(blocks=BLOCKS), kept=kept), question(*TYPES, now=NOW + timedelta(days=91)))
+    done = refresh(dependencies(pricing, Ec2(blocks=BLOCKS), kept=kept), question(*TYPES, now=NOW + timedelta(days=91)))
 
     record = kept.records[TRN1_KEY]
     assert (record.price.usd_per_hour, record.price.as_of) == (21.5, "2026-11-22")
@@ -113,7 +113,7 @@ def test_what_nobody_asked_about_is_left_as_it_is() -> None:
     kept = Kept()
     run("21.5", kept)
     before = kept.records[TRN1_KEY]
-    refresh(world(ec2=Ec2(blocks=BLOCKS), kept=kept), question(TRN2, now=NOW + timedelta(days=1)))
+    refresh(dependencies(ec2=Ec2(blocks=BLOCKS), kept=kept), question(TRN2, now=NOW + timedelta(days=1)))
 
     assert kept.records[TRN1_KEY] == before
 
@@ -124,7 +124,7 @@ def test_a_source_that_breaks_takes_nothing_from_the_others() -> None:
             raise RuntimeError("boom")
 
     kept = Kept()
-    done = refresh(world(Broken(), Ec2(blocks=BLOCKS), kept=kept), question(*TYPES))
+    done = refresh(dependencies(Broken(), Ec2(blocks=BLOCKS), kept=kept), question(*TYPES))
 
     assert kept.records[TRN2_KEY].price.usd_per_hour == 35.7608
     assert "on-demand: every type: the source failed: RuntimeError: boom" in done.problems
@@ -140,7 +140,7 @@ def test_a_record_that_cannot_be_kept_takes_nothing_from_the_others() -> None:
 
 def test_it_is_an_error_when_nothing_at_all_was_refreshed() -> None:
     with pytest.raises(NothingRefreshedError, match="time was up"):
-        refresh(world(), replace(question(*TYPES), has_time=lambda: False))
+        refresh(dependencies(), replace(question(*TYPES), has_time=lambda: False))
 
 
 def test_an_item_that_cannot_be_read_is_a_problem_and_is_written_anew() -> None:

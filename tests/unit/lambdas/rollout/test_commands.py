@@ -10,17 +10,18 @@ from fleet.rollout.record import Phase
 from fleet.shadow.gate import ShadowGate
 from lambdas.rollout import commands, handler, service
 from lambdas.rollout.commands import Action, Command
-from lambdas.rollout.ports import ConflictError, NotAppliedError
+from lambdas.rollout.ports import NotAppliedError
+from lambdas.rollout.store import ConflictError
 from tests.support.rollout_world import NEW, OLD, PLACE, Endpoint, refused
 
 
 def ask(endpoint: Endpoint, action: Action, rollout_id: str = "", **more: str) -> dict[str, Any]:
     command = Command(action=action, fleet="chat", rollout_id=rollout_id, who="ann", **more)
-    return commands.run(command, endpoint.world(), PLACE, endpoint.now)
+    return commands.run(command, endpoint.dependencies(), PLACE, endpoint.now)
 
 
 def look(endpoint: Endpoint, fence: int = 1) -> dict[str, Any]:
-    return service.look(endpoint.world(), PLACE, "one", fence, endpoint.now)
+    return service.step(endpoint.dependencies(), PLACE, "one", fence, endpoint.now)
 
 
 def to_baking(endpoint: Endpoint) -> None:
@@ -134,7 +135,7 @@ def test_what_is_declared_is_waited_for_unless_another_artifact_is_named() -> No
     for named, meant in (("", "neuron-artifacts/chat/1f"), ("neuron-artifacts/chat/2e", "neuron-artifacts/chat/2e")):
         endpoint = Endpoint()
         command = Command(action=Action.START, fleet="chat", rollout_id="one", artifact=named)
-        commands.run(command, endpoint.world(), declares, endpoint.now)
+        commands.run(command, endpoint.dependencies(), declares, endpoint.now)
         assert look(endpoint)["waits_for"] == f"compiled graphs {meant} are not in the store"
         endpoint.artifacts = {meant}
         assert look(endpoint)["phase"] == Phase.PREPARING
@@ -170,8 +171,8 @@ def test_a_start_may_leave_recorded_requests_alone_and_no_other_does() -> None:
     for without in (True, False):
         endpoint = Endpoint()
         command = Command(action=Action.START, fleet="chat", rollout_id="one", without_shadow=without)
-        commands.run(command, endpoint.world(), shadowed, endpoint.now)
-        record = endpoint.world().store.read("chat")
+        commands.run(command, endpoint.dependencies(), shadowed, endpoint.now)
+        record = endpoint.dependencies().store.read("chat")
         assert record is not None
         plans.append(record.rollout.plan)
 

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 
 from fleet.hosting.variants import STABLE
 from fleet.rollout.record import Outcome
-from lambdas.rollout import commands, waiting
+from lambdas.rollout import commands, service
 from lambdas.rollout.commands import Action, Command
 from lambdas.rollout.ports import NoRoomError
 from tests.support.hosted_world import ENDPOINT, PLACE, REGION, HostedEndpoint
@@ -25,14 +25,14 @@ LOOKS = 800
 
 def ask(endpoint: HostedEndpoint, action: Action, place: Any = PLACE) -> dict[str, Any]:
     command = Command(action=action, fleet="chat", rollout_id="first" if action is Action.START else "", who="test")
-    answer = commands.run(command, endpoint.world_of_one_look(), place, endpoint.now)
+    answer = commands.run(command, endpoint.dependencies_of_one_look(), place, endpoint.now)
     assert "refused" not in answer, answer
     return answer
 
 
 def look(endpoint: HostedEndpoint, place: Any = PLACE, fence: int = 1) -> dict[str, Any]:
     endpoint.advance(30)
-    return waiting.look(endpoint.world_of_one_look(), place, "first", fence, endpoint.now)
+    return service.look(endpoint.dependencies_of_one_look(), place, "first", fence, endpoint.now)
 
 
 def until(endpoint: HostedEndpoint, phase: str, place: Any = PLACE, fence: int = 1) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def test_a_good_version_is_read_once_a_look_and_after_each_change() -> None:
 
 def test_what_was_read_is_read_again_after_a_change_though_its_answer_was_lost() -> None:
     endpoint = HostedEndpoint()
-    world = endpoint.world_of_one_look()
-    assert world.services.target(PLACE.candidate) == ""
+    dependencies = endpoint.dependencies_of_one_look()
+    assert dependencies.services.target(PLACE.candidate) == ""
     calls: list[str] = []
 
     def lose(call: str) -> None:
@@ -110,8 +110,8 @@ def test_what_was_read_is_read_again_after_a_change_though_its_answer_was_lost()
 
     endpoint.disturb = lose
     with pytest.raises(LambdaTimeoutError):
-        world.services.run(PLACE.candidate, NEW)
-    assert world.services.target(PLACE.candidate) == NEW
+        dependencies.services.run(PLACE.candidate, NEW)
+    assert dependencies.services.target(PLACE.candidate) == NEW
 
 
 def test_an_endpoint_that_lost_instances_before_it_stood_still_is_rolled_out_as_it_is() -> None:

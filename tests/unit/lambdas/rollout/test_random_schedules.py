@@ -16,9 +16,10 @@ from botocore.exceptions import ClientError
 from fleet.rollout.record import Outcome
 from fleet.shadow.comparison import Comparison, Latency, encode
 from fleet.shadow.gate import ShadowGate
-from lambdas.rollout import commands, waiting
+from lambdas.rollout import commands, service
 from lambdas.rollout.commands import Action, Command
-from lambdas.rollout.ports import ConflictError, NotAppliedError
+from lambdas.rollout.ports import NotAppliedError
+from lambdas.rollout.store import ConflictError
 from tests.support.hosted_world import HostedEndpoint
 from tests.support.rollout_world import NEW, OLD, PLACE, Candidate, Disturbances, Endpoint, LambdaTimeoutError
 
@@ -60,10 +61,10 @@ class Played:
 class Schedule:
     """One rollout, from its start to its end."""
 
-    def __init__(self, seed: int, world: type[Endpoint]) -> None:
+    def __init__(self, seed: int, endpoint_type: type[Endpoint]) -> None:
         self.chance = random.Random(seed)  # noqa: S311 - a schedule, and no secret
         chance = self.chance
-        self.endpoint = world(
+        self.endpoint = endpoint_type(
             Candidate(
                 error_percent=chance.choice([0, 0, 0, 0, 0, 0.5, 2, 20]),
                 p99=chance.choice([0.2, 0.2, 0.2, 0.2, 0.25, 0.6]),
@@ -72,7 +73,7 @@ class Schedule:
             requests_per_minute=chance.choice([0, 40, 600, 600, 6000, 6000]),
         )
         self.endpoint.delay = timedelta(minutes=chance.choice([1, 4, 12]))
-        self.world = self.endpoint.world()
+        self.dependencies = self.endpoint.dependencies()
         self.disturbances = Disturbances(chance, chance.choice([0, 0.01, 0.05]), chance.choice([0, 0.01, 0.05]))
         self.refused_starts = self.looks = 0
         self.commands = {chance.randrange(5, 120): chance.choice(list(Action)) for _ in range(chance.randrange(5))}
@@ -82,9 +83,9 @@ class Schedule:
         self.has_shadow = shadow.random() < 0.5
         self.endpoint.candidate_does.reports = GOOD if shadow.random() < 0.85 else shadow.choice(BAD)
         # Of every other one, the stable side's nodes follow a load that changes.
-        self.has_shadow &= world is Endpoint
+        self.has_shadow &= endpoint_type is Endpoint
         self.place = replace(SHADOWED if self.has_shadow else self.endpoint.place, scales=seed % 2 == 1)
-        if world is HostedEndpoint:
+        if endpoint_type is HostedEndpoint:
             # SageMaker's are always told to stand still, whether they follow a load or not.
             self.place = self.endpoint.place
         if chance.random() < 0.2:
@@ -133,7 +134,7 @@ class Schedule:
             self._command(action)
         if self.chance.random() < 0.01:
             # An execution that nobody has told that it is over: it was stopped, and looks once more.
-            stale = self._tried(lambda: waiting.look(self.world, self.place, "first", 0, self.endpoint.now), 1)
+            stale = self._tried(lambda: service.look(self.dependencies, self.place, "first", 0, self.endpoint.now), 1)
             assert stale is None or stale["outcome"] == "superseded"
         if self.chance.random() < 0.003:
             # Somebody, or a deployment, puts the weights where they were before.
@@ -179,13 +180,13 @@ class Schedule:
         def one() -> dict[str, Any]:
             self.looks += 1
             now = self.endpoint.now
-            return waiting.look(self.world, self.place, execution["rollout_id"], execution["fence"], now)
+            return service.look(self.dependencies, self.place, execution["rollout_id"], execution["fence"], now)
 
         return one
 
     def _ask(self, action: Action, rollout_id: str = "") -> dict[str, Any]:
         command = Command(action=action, fleet="chat", rollout_id=rollout_id, who="test")
-        answer = self._tried(lambda: commands.run(command, self.world, self.place, self.endpoint.now), TRIES)
+        answer = self._tried(lambda: commands.run(command, self.dependencies, self.place, self.endpoint.now), TRIES)
         return answer or {"refused": "AWS"}
 
     def _tried(self, call: Any, tries: int) -> dict[str, Any] | None:
@@ -211,11 +212,11 @@ class Schedule:
             assert self.endpoint.suspended["stable"] == {"AlarmNotification"}
 
 
-def schedules(world: type[Endpoint], name: str) -> list[Any]:
+def schedules(endpoint_type: type[Endpoint], name: str) -> list[Any]:
     """The first few, and all for the long tests."""
     return [
-        pytest.param((world, FEW), id=name),
-        pytest.param((world, SCHEDULES), id=f"{name}, all", marks=pytest.mark.soak),
+        pytest.param((endpoint_type, FEW), id=name),
+        pytest.param((endpoint_type, SCHEDULES), id=f"{name}, all", marks=pytest.mark.soak),
     ]
 
 
@@ -226,8 +227,8 @@ def share(played: list[Played]) -> float:
 
 @pytest.fixture(scope="module", params=[*schedules(Endpoint, "ecs"), *schedules(HostedEndpoint, "sagemaker")])
 def played(request: pytest.FixtureRequest) -> list[Played]:
-    world, count = request.param
-    return [Schedule(seed, world).play() for seed in range(count)]
+    endpoint_type, count = request.param
+    return [Schedule(seed, endpoint_type).play() for seed in range(count)]
 
 
 def test_every_schedule_ends_and_what_is_reported_serves(played: list[Played]) -> None:

@@ -12,12 +12,11 @@ from botocore.stub import ANY, Stubber
 
 from fleet.hosting.variants import CANDIDATE, STABLE
 from fleet.rollout.facts import Minute, Side
+from lambdas.rollout.figures import VariantFigures
 from lambdas.rollout.ports import BusyError, NoRoomError
-from lambdas.rollout.sagemaker.balancer import VariantWeights
-from lambdas.rollout.sagemaker.measured import VariantFigures
-from lambdas.rollout.sagemaker.nodes import CandidateInstances
-from lambdas.rollout.sagemaker.services import Models
+from lambdas.rollout.sagemaker.sides import CandidateInstances, Models, VariantWeights
 from lambdas.rollout.sagemaker.state import EndpointLostError
+from tests.support.client_shapes import shaped
 from tests.support.hosted_world import ENDPOINT, HOSTED, PLACE
 
 AT = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
@@ -443,7 +442,9 @@ class CloudWatch:
 def test_minutes_are_of_one_variant_and_latencies_are_in_microseconds() -> None:
     later = AT + timedelta(minutes=1)
     cloudwatch = CloudWatch(requests={AT: 100.0, later: 50.0}, errors={AT: 2.0, later: 0.0}, p99={AT: 200_000.0})
-    side = VariantFigures(cloudwatch).add_to(Side(), PLACE, PLACE.candidate, (), (AT + timedelta(seconds=40), later))
+    side = VariantFigures(shaped("cloudwatch", cloudwatch)).add_to(
+        Side(), PLACE, PLACE.candidate, (), (AT + timedelta(seconds=40), later)
+    )
 
     assert side.minutes == (Minute(AT, 100, 2, 0.2), Minute(later, 50, 0, None))
     # Nobody measures these there, and nothing missing is zero.
@@ -474,6 +475,6 @@ def test_minutes_are_of_one_variant_and_latencies_are_in_microseconds() -> None:
 )
 def test_a_request_that_the_model_never_answered_has_failed(counted: dict[str, Any], failed: int) -> None:
     cloudwatch = CloudWatch(requests={AT: 100.0}, **counted)
-    side = VariantFigures(cloudwatch).add_to(Side(), PLACE, PLACE.candidate, (), (AT, AT))
+    side = VariantFigures(shaped("cloudwatch", cloudwatch)).add_to(Side(), PLACE, PLACE.candidate, (), (AT, AT))
 
     assert side.minutes == (Minute(AT, 100, failed, None),)

@@ -11,14 +11,12 @@ from botocore.exceptions import ClientError
 from fleet.rollout.facts import Minute, Side
 from fleet.rollout.record import Rollout
 from fleet.shadow.comparison import Comparison, Different, encode
-from lambdas.rollout.sides.artifacts import ArtifactStore
-from lambdas.rollout.sides.balancer import Listener, WeightsError
-from lambdas.rollout.sides.executions import StateMachine
-from lambdas.rollout.sides.measured import CloudWatchFigures
-from lambdas.rollout.sides.nodes import ScalingGroup
-from lambdas.rollout.sides.reports import ShadowReports
-from lambdas.rollout.sides.services import EcsServices
-from tests.support.rollout_world import NEW, OLD, PLACE, Client, Endpoint, refused
+from lambdas.rollout.ecs import EcsServices, Listener, ScalingGroup, WeightsError
+from lambdas.rollout.executions import StateMachine
+from lambdas.rollout.figures import CloudWatchFigures
+from lambdas.rollout.objects import ArtifactStore, ShadowReports
+from tests.support.client_shapes import shaped
+from tests.support.rollout_world import NEW, OLD, PLACE, Endpoint, client, refused
 
 AT = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ROLLOUT = Rollout(
@@ -51,7 +49,7 @@ class CloudWatch:
 
 
 def figures(cloudwatch: CloudWatch, tasks: tuple[str, ...] = ()) -> Side:
-    found = CloudWatchFigures(cloudwatch)
+    found = CloudWatchFigures(shaped("cloudwatch", cloudwatch))
     return found.add_to(Side(), PLACE, PLACE.candidate, tasks, (AT + timedelta(seconds=40), NEXT))
 
 
@@ -102,23 +100,23 @@ def test_only_alarms_that_went_off_since_then_count() -> None:
         {"AlarmName": "prod/chat/HbmPressure", "StateUpdatedTimestamp": AT},
     ]
 
-    assert CloudWatchFigures(cloudwatch).alarms(PLACE, AT) == ("HardwareFault",)
+    assert CloudWatchFigures(shaped("cloudwatch", cloudwatch)).alarms(PLACE, AT) == ("HardwareFault",)
     assert (cloudwatch.asked["AlarmNamePrefix"], cloudwatch.asked["StateValue"]) == ("prod/chat/", "ALARM")
 
 
 def test_weights_are_percents_whatever_they_add_up_to() -> None:
     endpoint = Endpoint()
     endpoint.weights = {"arn:stable": 3, "arn:candidate": 1}
-    assert Listener(Client(endpoint)).weights(PLACE) == (75, 25)
+    assert Listener(client(endpoint, "elbv2")).weights(PLACE) == (75, 25)
 
     endpoint.weights = {"arn:stable": 100, "arn:another": 0}
     with pytest.raises(WeightsError, match="arn:another"):
-        Listener(Client(endpoint)).weights(PLACE)
+        Listener(client(endpoint, "elbv2")).weights(PLACE)
 
 
 def test_a_service_in_the_middle_of_a_change_runs_two_versions_and_is_not_settled() -> None:
     endpoint = Endpoint()
-    services = EcsServices(Client(endpoint), Client(endpoint))
+    services = EcsServices(client(endpoint, "ecs"), client(endpoint, "ssm"))
     services.run(PLACE.stable, NEW)
 
     found = services.of(PLACE.stable)
@@ -127,7 +125,7 @@ def test_a_service_in_the_middle_of_a_change_runs_two_versions_and_is_not_settle
 
 def test_another_image_is_registered_in_the_serving_container_only() -> None:
     endpoint = Endpoint()
-    EcsServices(Client(endpoint), Client(endpoint)).register(PLACE, "chat@sha256:9")
+    EcsServices(client(endpoint, "ecs"), client(endpoint, "ssm")).register(PLACE, "chat@sha256:9")
 
     assert [c["image"] for c in endpoint.registered["containerDefinitions"]] == ["chat@sha256:9", "side:1"]
     # What RegisterTaskDefinition refuses is left out, and the family of what the file declares is left alone.
@@ -139,14 +137,16 @@ def test_another_image_is_registered_in_the_serving_container_only() -> None:
 def test_an_execution_runs_as_long_as_step_functions_says_so(status: str, runs: bool) -> None:
     states = Executions(status)
 
-    assert StateMachine(states, "arn:aws:states:r:a:stateMachine:m").runs(ROLLOUT) is runs
+    assert StateMachine(shaped("stepfunctions", states), "arn:aws:states:r:a:stateMachine:m").runs(ROLLOUT) is runs
     assert states.asked == {"executionArn": "arn:aws:states:r:a:execution:m:chat-one-3"}
 
 
 def test_an_execution_that_never_began_does_not_run_and_one_that_cannot_be_seen_is_no_answer() -> None:
-    assert not StateMachine(Executions(refused("ExecutionDoesNotExist", "")), "arn").runs(ROLLOUT)
+    assert not StateMachine(shaped("stepfunctions", Executions(refused("ExecutionDoesNotExist", ""))), "arn").runs(
+        ROLLOUT
+    )
     with pytest.raises(ClientError, match="AccessDenied"):
-        StateMachine(Executions(refused("AccessDenied", "")), "arn").runs(ROLLOUT)
+        StateMachine(shaped("stepfunctions", Executions(refused("AccessDenied", ""))), "arn").runs(ROLLOUT)
 
 
 class Executions:
@@ -159,7 +159,7 @@ class Executions:
         self.asked = request
         if isinstance(self.status, Exception):
             raise self.status
-        return {"status": self.status}
+        return {"executionArn": "arn", "stateMachineArn": "arn", "status": self.status, "startDate": AT}
 
     def start_execution(self, **_: object) -> dict[str, Any]:
         raise AssertionError
@@ -167,11 +167,14 @@ class Executions:
 
 def test_nodes_are_asked_for_once_and_a_failed_launch_is_quoted() -> None:
     endpoint = Endpoint()
-    group = ScalingGroup(Client(endpoint))
+    group = ScalingGroup(client(endpoint, "autoscaling"))
     group.ask_for(PLACE.candidate, 0)
     assert endpoint.halves["candidate"].asked == 0
 
-    said = {"StatusCode": "Failed", "StatusMessage": "InsufficientInstanceCapacity: no inf2"}
+    said = {
+        "ActivityId": "a", "AutoScalingGroupName": "candidate-group", "Cause": "a user asked for it", "StartTime": AT,
+        "StatusCode": "Failed", "StatusMessage": "InsufficientInstanceCapacity: no inf2",
+    }  # fmt: skip
 
     class Failing:
         def describe_scaling_activities(self, **_: object) -> dict[str, Any]:
@@ -180,13 +183,13 @@ def test_nodes_are_asked_for_once_and_a_failed_launch_is_quoted() -> None:
         describe_auto_scaling_groups = set_desired_capacity = describe_scaling_activities
         suspend_processes = resume_processes = describe_scaling_activities
 
-    assert ScalingGroup(Failing()).lacking(PLACE.candidate) == said["StatusMessage"]
+    assert ScalingGroup(shaped("autoscaling", Failing())).lacking(PLACE.candidate) == said["StatusMessage"]
     assert group.lacking(PLACE.candidate) == ""
 
 
 def test_scaling_is_suspended_and_resumed_once_and_nothing_else_is() -> None:
     endpoint = Endpoint()
-    group = ScalingGroup(Client(endpoint))
+    group = ScalingGroup(client(endpoint, "autoscaling"))
     for scales in (False, False, True, True):
         group.let_scale(PLACE.stable, scales)
 
@@ -207,7 +210,7 @@ def test_a_group_that_is_gone_is_named() -> None:
         suspend_processes = resume_processes = describe_auto_scaling_groups
 
     with pytest.raises(LookupError, match="stable-group"):
-        ScalingGroup(Gone()).let_scale(PLACE.stable, False)
+        ScalingGroup(shaped("autoscaling", Gone())).let_scale(PLACE.stable, False)
 
 
 class Store:
@@ -234,15 +237,15 @@ class Store:
 def test_an_artifact_is_whole_when_its_index_is_there() -> None:
     there = Store(json.dumps({"table": "t", "bucket": "b"}))
 
-    assert ArtifactStore(there, there, "/p").has("neuron-artifacts/chat/1f") is True
+    assert ArtifactStore(shaped("ssm", there), shaped("s3", there), "/p").has("neuron-artifacts/chat/1f") is True
     assert there.asked == {"Bucket": "b", "Key": "neuron-artifacts/chat/1f/index.json"}
     absent = Store(json.dumps({"bucket": "b"}), refused("404", "HeadObject"))
-    assert ArtifactStore(absent, absent, "/p").has("a") is False
+    assert ArtifactStore(shaped("ssm", absent), shaped("s3", absent), "/p").has("a") is False
     nowhere = Store(None)
-    assert ArtifactStore(nowhere, nowhere, "/p").has("a") is None
+    assert ArtifactStore(shaped("ssm", nowhere), shaped("s3", nowhere), "/p").has("a") is None
     denied = Store(json.dumps({"bucket": "b"}), refused("403", "HeadObject"))
     with pytest.raises(ClientError, match="403"):
-        ArtifactStore(denied, denied, "/p").has("a")
+        ArtifactStore(shaped("ssm", denied), shaped("s3", denied), "/p").has("a")
 
 
 class Reports:
@@ -264,14 +267,14 @@ def test_the_report_of_each_task_is_read_and_of_the_others_there_is_none() -> No
     one = Comparison("chat:8", "t1", "chat:7", equal=3, worst=(Different("r1", "/v1/completions", 0.5),))
     s3 = Reports(encode(one))
 
-    assert ShadowReports(s3).of(PLACE, NEW, ("t1", "t2")) == (one, None)
+    assert ShadowReports(shaped("s3", s3)).of(PLACE, NEW, ("t1", "t2")) == (one, None)
     assert s3.asked == [("shadow", "reports/chat/chat:8/"), ("shadow", "reports/chat/chat:8/t1.json")]
-    assert ShadowReports(Reports(b"")).of(PLACE, NEW, ("t1",)) == (None,)
+    assert ShadowReports(shaped("s3", Reports(b""))).of(PLACE, NEW, ("t1",)) == (None,)
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"version": "chat:8"}', encode(Comparison("v", "t"))[:-9]])
 def test_a_report_that_cannot_be_read_is_none(content: bytes) -> None:
-    assert ShadowReports(Reports(content)).of(PLACE, NEW, ("t1",)) == (None,)
+    assert ShadowReports(shaped("s3", Reports(content))).of(PLACE, NEW, ("t1",)) == (None,)
 
 
 def test_a_bucket_that_refuses_ends_the_look() -> None:
@@ -282,4 +285,4 @@ def test_a_bucket_that_refuses_ends_the_look() -> None:
 
     endpoint.disturb = deny
     with pytest.raises(ClientError, match="AccessDenied"):
-        ShadowReports(Client(endpoint)).of(PLACE, NEW, ("t1",))
+        ShadowReports(client(endpoint, "s3")).of(PLACE, NEW, ("t1",))

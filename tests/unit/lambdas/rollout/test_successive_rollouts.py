@@ -33,10 +33,10 @@ def test_answers_of_the_rollout_before_count_for_no_other() -> None:
 
 def to_the_end(endpoint: Endpoint, rollout_id: str, fence: int) -> dict[str, Any]:
     """Look every five seconds; the answer to a question for its status."""
-    world, start = endpoint.world(), Command(action=Action.START, fleet="chat", rollout_id=rollout_id)
-    assert "refused" not in commands.run(start, world, QUICK, endpoint.now)
+    dependencies, start = endpoint.dependencies(), Command(action=Action.START, fleet="chat", rollout_id=rollout_id)
+    assert "refused" not in commands.run(start, dependencies, QUICK, endpoint.now)
     for _ in range(1000):
-        if service.look(world, QUICK, rollout_id, fence, endpoint.now)["is_over"]:
-            return commands.run(Command(action=Action.STATUS, fleet="chat"), world, QUICK, endpoint.now)
+        if service.step(dependencies, QUICK, rollout_id, fence, endpoint.now)["is_over"]:
+            return commands.run(Command(action=Action.STATUS, fleet="chat"), dependencies, QUICK, endpoint.now)
         endpoint.advance(5)
     raise AssertionError

@@ -106,7 +106,7 @@ def test_offerings_are_those_of_the_domain_unless_others_are_planted(control: Em
     control.put_offering(REGION, "trn1.32xlarge", ["use2-az1"])
 
     assert zones("trn1.32xlarge") == {"use2-az1"}
-    assert zones("trn9.48xlarge") == set()
+    assert zones("trn9.of-nobody") == set()
 
 
 def test_a_dry_run_checks_what_it_refers_to_and_launches_nothing(account: Emulator, ec2: Any) -> None:

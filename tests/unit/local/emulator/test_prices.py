@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from lambdas.prices import adapters, handler, service
-from lambdas.prices.ports import Question
 from lambdas.prices.settings import Settings
+from lambdas.prices.source import Question
 from local.control import EmulatorControl
 from local.endpoint import aws_environment, pointed_at
 from tests.unit.local.emulator.conftest import Emulator, start_emulator
@@ -37,7 +37,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
 
 def refresh() -> service.Refresh:
     types = handler.wanted_types(SETTINGS)
-    return service.refresh(adapters.world(SETTINGS), Question(types, REGION, datetime.now(UTC), lambda: True))
+    return service.refresh(adapters.dependencies(SETTINGS), Question(types, REGION, datetime.now(UTC), lambda: True))
 
 
 def shown(*arguments: str) -> dict[str, dict[str, object]]:

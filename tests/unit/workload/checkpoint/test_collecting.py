@@ -12,10 +12,10 @@ from fleet.checkpoints.layout import Attempt
 from fleet.checkpoints.retention import Retention
 from tests.support.checkpoints import read_back, save, save_rank, weights
 from workload.checkpoint.collecting import collect
-from workload.checkpoint.errors import AbandonedError
 from workload.checkpoint.finding import latest, set_aside
 from workload.checkpoint.resuming import choose, restore
 from workload.checkpoint.stores.file_store import FileStore
+from workload.errors import AbandonedError
 
 KEEP = Retention(last=2, grace_seconds=3_600, reading_seconds=86_400, abandoned_seconds=86_400)
 HOUR = 3_600.0

@@ -6,10 +6,10 @@ import pytest
 
 from fleet.checkpoints.layout import Attempt, reader
 from tests.support.checkpoints import save, save_rank, weights
-from workload.checkpoint.errors import CheckpointError, DamagedError, RunReusedError, WorldSizeError
 from workload.checkpoint.finding import latest, read, set_aside
 from workload.checkpoint.resuming import choose, restore
 from workload.checkpoint.stores.file_store import FileStore
+from workload.errors import CheckpointError, DamagedCheckpointError, RunReusedError, WorldSizeError
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_manifest_under_another_name_is_none(store: FileStore, tmp_path: Path)
     content = store.read(save(store, tmp_path / "s", 10).commit())
     assert content is not None
     store.create(Attempt(99, "run").commit(), content)
-    with pytest.raises(DamagedError, match="it is the manifest of step 10"):
+    with pytest.raises(DamagedCheckpointError, match="it is the manifest of step 10"):
         read(store, Attempt(99, "run"))
 
 
@@ -105,7 +105,7 @@ def test_a_changed_byte_is_found_when_it_is_fetched(store: FileStore, tmp_path: 
     manifest = latest(store).manifest
     assert manifest is not None
     restore(store, manifest, 0, 2, tmp_path / "r0")
-    with pytest.raises(DamagedError, match="other content instead of the 50000 bytes that were saved"):
+    with pytest.raises(DamagedCheckpointError, match="other content instead of the 50000 bytes that were saved"):
         restore(store, manifest, 1, 2, tmp_path / "r1")
 
 
@@ -138,8 +138,8 @@ def test_whoever_takes_too_long_to_choose_chooses_again_and_then_says_so(store: 
 
 def test_a_note_that_is_none_is_refused(store: FileStore, tmp_path: Path) -> None:
     store.create(reader("odd"), b"{}")
-    with pytest.raises(DamagedError, match="does not say what to resume from"):
+    with pytest.raises(DamagedCheckpointError, match="does not say what to resume from"):
         choose(store, "odd")
     store.create(reader("gone"), b'{"attempt": "000000000010.run"}')
-    with pytest.raises(DamagedError, match="from which this run resumes, is not there any more"):
+    with pytest.raises(DamagedCheckpointError, match="from which this run resumes, is not there any more"):
         choose(store, "gone")

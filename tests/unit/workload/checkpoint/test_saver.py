@@ -17,7 +17,7 @@ from workload.checkpoint.saver import Saver
 from workload.checkpoint.signals.drain import Drain
 from workload.checkpoint.signals.hints import Hints
 from workload.checkpoint.stores.file_store import FileStore
-from workload.checkpoint.stores.store import StoreError
+from workload.errors import StoreError
 
 NEVER = Habits(retention=None)
 

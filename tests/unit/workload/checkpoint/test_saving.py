@@ -12,10 +12,9 @@ from fleet.checkpoints.manifest import ABANDONED
 from tests.support.checkpoints import read_back, save, save_rank, weights
 from workload.checkpoint import staging
 from workload.checkpoint.committing import commit_if_whole, publish
-from workload.checkpoint.errors import AbandonedError, CheckpointError, SavedAlreadyError
 from workload.checkpoint.finding import latest
 from workload.checkpoint.stores.file_store import FileStore
-from workload.checkpoint.stores.store import StoreError
+from workload.errors import AbandonedError, CheckpointError, SavedAlreadyError, StoreError
 
 
 @pytest.fixture

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from fleet.checkpoints.layout import RunNameError
-from workload.checkpoint.errors import CheckpointError
 from workload.checkpoint.run import run_name
 from workload.checkpoint.signals.drain import Drain, Wish
 from workload.checkpoint.signals.hints import Hints
 from workload.checkpoint.signals.orders import Order, Orders
 from workload.checkpoint.stores.file_store import FileStore
-from workload.checkpoint.stores.store import StoreError
+from workload.errors import CheckpointError, StoreError
 
 
 class Clock:

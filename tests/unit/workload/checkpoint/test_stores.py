@@ -18,8 +18,9 @@ from workload.checkpoint.finding import latest
 from workload.checkpoint.resuming import choose
 from workload.checkpoint.stores.adapters import CLIENT_CONFIG, S3Store
 from workload.checkpoint.stores.file_store import FileStore
-from workload.checkpoint.stores.places import PlaceError, open_store
-from workload.checkpoint.stores.store import MissingError, Store, StoreError
+from workload.checkpoint.stores.places import open_store
+from workload.checkpoint.stores.store import Store
+from workload.errors import MissingError, PlaceError, StoreError
 
 
 @pytest.fixture(params=["directory", "s3"])

@@ -13,7 +13,7 @@ from botocore.stub import Stubber
 from fleet.compile_cache.lease import Row, State
 from tests.support.compiled_graphs import graph
 from workload.compile_cache.adapters import DynamoLeases, ReadyObjects, S3Objects
-from workload.compile_cache.errors import ColdTierError, LeaseTableError
+from workload.errors import ColdTierError, LeaseTableError
 
 GRAPH = graph(1)
 ROW = Row(3, 2, State.FAILED, "node-1", until=1795230000.123457, changed=1795226400.1, failures=1, reason="no")

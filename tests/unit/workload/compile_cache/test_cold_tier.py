@@ -13,11 +13,11 @@ from fleet.compile_cache import whereabouts
 from fleet.compile_cache.artifact import Artifact
 from tests.support.cold_bucket import Bucket
 from tests.support.compiled_graphs import graph, is_whole, write
-from workload.compile_cache.errors import CacheError, ColdTierError
 from workload.compile_cache.tiers import promotion
 from workload.compile_cache.tiers.cold import ColdReport, ColdTier
 from workload.compile_cache.tiers.local import OWN, LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError, ColdTierError
 
 LLAMA = Artifact("meta/llama", "r1", "2.20.0", (128, 256))
 

@@ -11,10 +11,10 @@ import pytest
 from tests.support.compiled_graphs import graph, write
 from workload.compile_cache import settings
 from workload.compile_cache.__main__ import main
-from workload.compile_cache.errors import CacheError
 from workload.compile_cache.flight.single_flight import OnMiss
 from workload.compile_cache.tiers import promotion
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError
 
 ROOT = Path(__file__).parents[4]
 

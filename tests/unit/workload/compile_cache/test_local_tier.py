@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.compiled_graphs import graph, is_whole, write
-from workload.compile_cache.errors import CacheError
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.tiers import promotion
 from workload.compile_cache.tiers.local import OWN, STALE_AMONG_OTHERS_SECONDS, STALE_SECONDS, LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError
 
 GRAPH = graph(1)
 

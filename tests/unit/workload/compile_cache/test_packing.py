@@ -11,8 +11,8 @@ import pytest
 
 from fleet.compile_cache.manifest import NAME, FileRecord, Manifest
 from tests.support.compiled_graphs import graph
-from workload.compile_cache.errors import DamagedError
 from workload.compile_cache.tiers import content, packing
+from workload.errors import DamagedGraphError
 
 GRAPH = graph(1)
 FILES = {"model.neff": b"compiled" * 1000, "model.done": b""}
@@ -82,7 +82,7 @@ def test_a_hostile_member_is_refused_and_nothing_is_outside(
 ) -> None:
     source = archive(tmp_path / "graph.tar", *whole(folder), hostile)
 
-    with pytest.raises(DamagedError, match="MODULE_1"):
+    with pytest.raises(DamagedGraphError, match="MODULE_1"):
         packing.unpack(source, folder, GRAPH)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["graph", "graph.tar"]
@@ -92,7 +92,7 @@ def test_a_hostile_member_is_refused_and_nothing_is_outside(
 
 def test_a_link_that_names_a_later_file_is_not_followed(tmp_path: Path, folder: Path) -> None:
     link = member("model.neff", type=tarfile.SYMTYPE, linkname=str(tmp_path / "outside"))
-    with pytest.raises(DamagedError):
+    with pytest.raises(DamagedGraphError):
         packing.unpack(archive(tmp_path / "graph.tar", link, *whole(folder)), folder, GRAPH)
     assert not (tmp_path / "outside").exists()
 
@@ -100,7 +100,7 @@ def test_a_link_that_names_a_later_file_is_not_followed(tmp_path: Path, folder: 
 def test_a_size_below_nothing_does_not_lead_back_to_the_same_header(tmp_path: Path, folder: Path) -> None:
     source = tmp_path / "graph.tar"
     source.write_bytes(negative(TarInfo("model.neff")) * 4 + b"\0" * 10240)
-    with pytest.raises(DamagedError, match="MODULE_1"):
+    with pytest.raises(DamagedGraphError, match="MODULE_1"):
         packing.unpack(source, folder, GRAPH)
 
 
@@ -125,5 +125,5 @@ def test_owner_mode_and_time_of_an_archive_are_not_taken_over(tmp_path: Path, fo
 def test_what_is_cut_short_is_damaged(tmp_path: Path, folder: Path, lost: Callable[[bytes], bytes]) -> None:
     source = archive(tmp_path / "graph.tar", *whole(folder))
     source.write_bytes(lost(source.read_bytes().rstrip(b"\0")))
-    with pytest.raises(DamagedError, match="MODULE_1"):
+    with pytest.raises(DamagedGraphError, match="MODULE_1"):
         packing.unpack(source, folder, GRAPH)

@@ -10,9 +10,9 @@ import pytest
 from fleet.compile_cache import manifest as manifests
 from tests.support.compiled_graphs import VERSION, graph, is_whole, write
 from tests.support.nfs import NfsClient
-from workload.compile_cache.errors import CacheError, DamagedError
 from workload.compile_cache.tiers import content, promotion
 from workload.compile_cache.tiers.shared import LEFTOVER_SECONDS, PROMOTING, SharedTier
+from workload.errors import CacheError, DamagedGraphError
 
 GRAPH = graph(1)
 
@@ -118,7 +118,7 @@ def test_a_damaged_graph_is_never_handed_out(tier: SharedTier, compiled: Path, t
     assert callable(damage)
     damage(shown(tier))
 
-    with pytest.raises(DamagedError, match="MODULE_1"):
+    with pytest.raises(DamagedGraphError, match="MODULE_1"):
         tier.fetch(GRAPH, str(tmp_path / "fetched"))
 
     assert not (tmp_path / "fetched").exists()
@@ -128,7 +128,7 @@ def test_a_manifest_of_another_graph_is_damage(tier: SharedTier, compiled: Path)
     promote(tier, compiled)
     shown(tier).rename(shown(tier).parent / graph(2).module)
 
-    with pytest.raises(DamagedError, match=r"its manifest is that of .*MODULE_1"):
+    with pytest.raises(DamagedGraphError, match=r"its manifest is that of .*MODULE_1"):
         tier.find(graph(2))
 
 
@@ -177,7 +177,7 @@ def test_what_a_client_of_nfs_sees_too_early_is_not_believed(
     with client.installed():
         try:
             seen = "whole" if tier.fetch(GRAPH, str(tmp_path / "fetched")) is not None else "absent"
-        except DamagedError:
+        except DamagedGraphError:
             seen = "damaged"
 
     assert seen == outcome

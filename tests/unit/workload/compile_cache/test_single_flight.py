@@ -12,12 +12,12 @@ from fleet.compile_cache.figures import Source
 from fleet.compile_cache.lease import State, Terms
 from tests.support.compiled_graphs import VERSION, compiler, graph, is_whole, write
 from tests.support.lease_tables import MemoryTable
-from workload.compile_cache.errors import CacheError, CompilationFailedError, MissError
 from workload.compile_cache.flight import leases
 from workload.compile_cache.flight.single_flight import CompileCache, OnMiss
 from workload.compile_cache.tiers import promotion
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError, CompilationFailedError, MissError
 
 GRAPH = graph(1)
 QUICK = Terms(lease=0.3, skew=0.05, visible=0.2, refusal=60.0)

@@ -15,9 +15,9 @@ from fleet.compile_cache.lease import Terms
 from tests.support.compiled_graphs import FILES, compiler, graph, is_whole
 from tests.support.ready_graphs import LLAMA, Node
 from tests.unit.workload.compile_cache.test_cold_tier import repacked
-from workload.compile_cache.errors import MissError
 from workload.compile_cache.flight.single_flight import OnMiss
 from workload.compile_cache.tiers.store import Store
+from workload.errors import MissError
 
 GRAPH: Final = graph(1)
 ARCHIVE: Final = index.graph_key(LLAMA, GRAPH)

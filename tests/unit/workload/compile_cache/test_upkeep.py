@@ -14,12 +14,12 @@ from fleet.compile_cache.eviction import EvictionPolicy
 from fleet.compile_cache.lease import State, Terms
 from tests.support.compiled_graphs import VERSION, graph, is_whole, write
 from tests.support.lease_tables import MemoryTable
-from workload.compile_cache.errors import CacheError, LeaseTableError
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.tiers import files, promotion
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
 from workload.compile_cache.upkeep import cleaning, promoting, status, warming
+from workload.errors import CacheError, LeaseTableError
 
 OLD = "neuronxcc-2.9.0.0+0"
 OLDER = "neuronxcc-2.8.0.0+0"

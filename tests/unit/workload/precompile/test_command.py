@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet.compile_cache.request import COMPILER
-from workload.compile_cache.errors import CacheError
+from workload.errors import CacheError
 from workload.precompile import compiler
 from workload.precompile.__main__ import main
 

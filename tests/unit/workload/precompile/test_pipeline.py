@@ -11,11 +11,11 @@ from fleet.compile_cache.lease import State, Terms
 from tests.support.cold_bucket import Bucket
 from tests.support.compiled_graphs import graph, is_whole, write
 from tests.support.lease_tables import MemoryTable
-from workload.compile_cache.errors import CacheError, CompilationFailedError
 from workload.compile_cache.lookup import Lookup
 from workload.compile_cache.tiers.cold import ColdTier
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError, CompilationFailedError
 from workload.precompile.pipeline import PROMOTION_ATTEMPTS, Pipeline
 
 LLAMA = Artifact("meta/llama", "r1", "2.30", (2048,))

@@ -9,11 +9,11 @@ import pytest
 from fleet.compile_cache.artifact import Artifact
 from tests.support.cold_bucket import Bucket
 from tests.support.compiled_graphs import graph, is_whole, write
-from workload.compile_cache.errors import CacheError
 from workload.compile_cache.tiers import promotion
 from workload.compile_cache.tiers.cold import ColdTier
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.tiers.shared import SharedTier
+from workload.errors import CacheError
 from workload.serving.cold_start import bring, wrong_with
 
 CHAT = Artifact("chat", "r1", "2.28", (128, 256), (1, 4))

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.collectors.instance.metadata import InstanceMetadata, MetadataError, instance_id
+from agents.collectors.instance.metadata import InstanceMetadata, instance_id
+from agents.errors import MetadataError
 from tests.support.metadata_server import MetadataService, serving
 
 # A busy machine takes more than the second that an agent waits.

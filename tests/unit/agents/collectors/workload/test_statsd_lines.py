@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.collectors.workload.statsd import MalformedLineError, Sample, parse
+from agents.collectors.workload.statsd import Sample, parse
+from agents.errors import MalformedLineError
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from agents.collectors.collector import Contribution, Request
+from agents.collectors.collector import Contribution, Request, WorkloadReport, merged
+from agents.collectors.vetting import vetted
 from agents.collectors.workload.collector import WorkloadCollector
 from agents.collectors.workload.statsd import parse
 from agents.collectors.workload.work import Work
@@ -113,6 +114,7 @@ def test_steps_go_to_the_log_event(tmp_path: Path) -> None:
     # 0.9 seconds in three steps.
     job = {"job": "a", "ranks": 2, "step": 8, "step_seconds_mean": 0.3, "step_seconds_max": 0.6}
     assert seen.event == {"workload": {"jobs": [job]}}
+    assert merged([vetted("workload", seen), Contribution()]).workload_reports == (WorkloadReport("a", 2, 8, 0.3, 0.6),)
 
 
 def test_a_checkpoint_lasts_from_its_beginning_to_its_end_and_not_for_ever(tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_serving_processes_say_what_they_have_in_flight_and_how_long_it_waited()
         assert sample is not None
         work.add(sample)
 
-    assert work.steps() == [
+    assert [report.properties() for report in work.reports()] == [
         {
             "ranks": 2,
             "queue_seconds_mean": 0.4,

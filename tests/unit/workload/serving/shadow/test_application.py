@@ -10,7 +10,7 @@ import pytest
 from botocore.stub import Stubber
 
 from tests.support.shadow import ecs_agent
-from workload.serving.errors import ServingError
+from workload.errors import ServingError
 from workload.serving.shadow import task
 from workload.serving.shadow.adapters import S3Bucket
 from workload.serving.shadow.application import Shadowed, shadowed

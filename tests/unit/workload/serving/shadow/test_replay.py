@@ -12,7 +12,7 @@ from fleet.shadow import places
 from fleet.shadow.requests import COMPLETIONS, EMBEDDINGS, Answer
 from fleet.shadow.sample import Batch, Left, Sample, encode
 from tests.support.shadow import Bucket
-from workload.serving.errors import ServingError
+from workload.errors import ServingError
 from workload.serving.shadow.replay import Replay, newest_batches
 from workload.serving.shadow.tap import Message, Receive, Send, Tap
 from workload.serving.shadow.task import Task

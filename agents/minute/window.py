@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from agents.collectors.neuron_monitor.layout import Layout
-from agents.collectors.neuron_monitor.node_sample import NodeSample
-from agents.collectors.neuron_monitor.process_share import of_processes
 from agents.collectors.seen_error import SeenError
 from agents.monitor.decode.report import Ecc, Report
+from agents.monitor.layout import Layout
+from agents.monitor.node_sample import NodeSample, of_processes
 
 _FULL: Final = 100.0
 _TERA: Final = 1e12
@@ -101,7 +100,7 @@ class Figures:
         return bool(self.runtimes) if self.allocated is None else bool(self.allocated)
 
 
-class Minute:
+class MinuteWindow:
     """Collects the reports of one minute."""
 
     def __init__(self) -> None:

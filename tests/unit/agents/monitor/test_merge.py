@@ -4,16 +4,18 @@ from collections.abc import Callable
 
 import pytest
 
-from agents.collectors.neuron_monitor import layout
-from agents.collectors.neuron_monitor.node_sample import NodeSample, sample
-from agents.monitor.decode.parse import UnreadableLineError, parse
+from agents.errors import UnreadableLineError
+from agents.monitor.decode.parse import parse
+from agents.monitor.layout import layout_of
+from agents.monitor.merge import merge
+from agents.monitor.node_sample import NodeSample
 from tests.support import samples
 from tests.support.samples import GIB, MIB, Json, RuntimeSpec
 
 
 def collect(made: Json, period: float = 5) -> NodeSample:
     report = parse(samples.line(made))
-    return sample(report, layout.of(report.hardware, report.instance_type, "bf16", None), period)
+    return merge(report, layout_of(report.hardware, report.instance_type, "bf16", None), period)
 
 
 def test_each_core_has_its_own_runtimes_figure_and_not_a_mean_over_runtimes() -> None:

@@ -1,17 +1,20 @@
 """Executions of the state machine: one for each rollout and fence."""
 
 import json
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
 from fleet.rollout.record import Rollout
-from lambdas.rollout.clients import StatesClient
+
+if TYPE_CHECKING:
+    from mypy_boto3_stepfunctions import SFNClient
 
 
 class StateMachine:
     """``arn`` is the state machine's."""
 
-    def __init__(self, states: StatesClient, arn: str) -> None:
+    def __init__(self, states: "SFNClient", arn: str) -> None:
         self._states, self._arn = states, arn
 
     def start(self, rollout: Rollout) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.collectors.neuron_monitor import layout
 from agents.monitor.decode.report import Hardware
+from agents.monitor.layout import layout_of
 from tests.support.samples import GIB
 
 
@@ -24,15 +24,15 @@ from tests.support.samples import GIB
 def test_the_peak_follows_core_version_data_type_and_grouping(
     hardware: Hardware, instance_type: str | None, dtype: str, lnc: int | None, tflops: float
 ) -> None:
-    assert layout.of(hardware, instance_type, dtype, lnc).peak_flops == tflops * 1e12
+    assert layout_of(hardware, instance_type, dtype, lnc).peak_flops == tflops * 1e12
 
 
 def test_a_device_without_a_documented_peak_has_none() -> None:
-    assert layout.of(Hardware(device_type="inferentia"), None, "bf16", None).peak_flops is None
+    assert layout_of(Hardware(device_type="inferentia"), None, "bf16", None).peak_flops is None
 
 
 def test_what_an_old_report_leaves_out_comes_from_the_catalogue() -> None:
-    made = layout.of(Hardware(devices=16, cores_per_device=2), "trn1n.32xlarge", "bf16", None)
+    made = layout_of(Hardware(devices=16, cores_per_device=2), "trn1n.32xlarge", "bf16", None)
 
     assert (made.cores, made.device_bytes) == (32, 32 * GIB)
 
@@ -56,16 +56,16 @@ def test_what_an_old_report_leaves_out_comes_from_the_catalogue() -> None:
 def test_grouping_changes_cores_and_peak_together(
     hardware: Hardware, lnc: int | None, cores_per_device: int, tflops: float
 ) -> None:
-    made = layout.of(hardware, None, "bf16", lnc)
+    made = layout_of(hardware, None, "bf16", lnc)
 
     assert (made.cores_per_device, made.peak_flops) == (cores_per_device, tflops * 1e12)
 
 
 def test_an_override_without_any_word_of_cores_leaves_them_unknown() -> None:
-    assert layout.of(Hardware(core_version="v3"), None, "bf16", 2).cores is None
+    assert layout_of(Hardware(core_version="v3"), None, "bf16", 2).cores is None
 
 
 def test_an_unknown_node_has_no_layout() -> None:
-    made = layout.of(Hardware(), "m7i.large", "bf16", None)
+    made = layout_of(Hardware(), "m7i.large", "bf16", None)
 
     assert (made.cores, made.device_bytes, made.peak_flops) == (None, None, None)

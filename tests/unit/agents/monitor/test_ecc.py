@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.collectors.neuron_monitor.ecc import EccWatch
 from agents.minute.pipeline import Pipeline
 from agents.monitor.decode.report import Ecc
+from agents.monitor.ecc import EccWatch
 from fleet.node_state import Memory, NodeState
 from tests.support import agents, samples
 

@@ -27,7 +27,7 @@ class Layout:
 
 
 @lru_cache(maxsize=16)
-def of(hardware: Hardware, instance_type: str | None, dtype: str, lnc: int | None) -> Layout:
+def layout_of(hardware: Hardware, instance_type: str | None, dtype: str, lnc: int | None) -> Layout:
     """The layout of a node. ``lnc`` overrides how many physical cores the report says make a logical one.
 
     The override changes both the peak and the number of cores: a node whose cores are not grouped has twice as many.

@@ -3,14 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fleet import load_balancer, metrics, naming
 from fleet.load_balancer import EndpointNames
 from fleet.rollout.facts import Minute, Side, median
 from fleet.rollout.place import RolloutPlace, SidePlace
-from lambdas.rollout.clients import CloudWatchClient
 from lambdas.rollout.ports import Window
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch import CloudWatchClient
+    from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef, MetricStatTypeDef, MetricTypeDef
+from fleet.hosting import variants
+from fleet.hosting.variants import VariantNames
 
 Series = dict[datetime, float]
 _REQUESTS, _ERRORS, _UNREACHED, _P99 = "requests", "errors", "unreached", "p99"
@@ -29,13 +34,12 @@ _OF_TASK: Final = {
 }
 # GetMetricData takes 500 queries.
 _TASKS: Final = 150
-_PAGES: Final = 20
 
 
 class CloudWatchFigures:
     """CloudWatch."""
 
-    def __init__(self, cloudwatch: CloudWatchClient) -> None:
+    def __init__(self, cloudwatch: "CloudWatchClient") -> None:
         self._cloudwatch = cloudwatch
 
     def add_to(self, side: Side, place: RolloutPlace, of: SidePlace, tasks: tuple[str, ...], during: Window) -> Side:
@@ -63,35 +67,27 @@ class CloudWatchFigures:
     def alarms(self, place: RolloutPlace, since: datetime) -> tuple[str, ...]:
         """Keys of the fleet's alarms that went off since then and are on."""
         prefix = naming.alarm_name(place.environment, place.fleet, "")
-        found: list[str] = []
-        more: dict[str, object] = {}
-        for _ in range(_PAGES):
-            page = self._cloudwatch.describe_alarms(
-                AlarmNamePrefix=prefix, StateValue="ALARM", AlarmTypes=["MetricAlarm", "CompositeAlarm"], **more
-            )
-            for alarm in [*page.get("MetricAlarms", ()), *page.get("CompositeAlarms", ())]:
-                if alarm["StateUpdatedTimestamp"] > since:
-                    found.append(alarm["AlarmName"].removeprefix(prefix))
-            if not page.get("NextToken"):
-                break
-            more = {"NextToken": page["NextToken"]}
-        return tuple(found)
+        pages = self._cloudwatch.get_paginator("describe_alarms").paginate(
+            AlarmNamePrefix=prefix, StateValue="ALARM", AlarmTypes=["MetricAlarm", "CompositeAlarm"]
+        )
+        return tuple(
+            alarm["AlarmName"].removeprefix(prefix)
+            for page in pages
+            for alarm in [*page.get("MetricAlarms", ()), *page.get("CompositeAlarms", ())]
+            if alarm["StateUpdatedTimestamp"] > since
+        )
 
-    def _ask(self, queries: Sequence[Mapping[str, Any]], start: datetime, now: datetime) -> dict[str, Series]:
+    def _ask(self, queries: Sequence["MetricDataQueryTypeDef"], start: datetime, now: datetime) -> dict[str, Series]:
         # To the end of the minute that runs, and whatever the clocks differ by.
         end = now + timedelta(minutes=1)
+        pages = self._cloudwatch.get_paginator("get_metric_data").paginate(
+            MetricDataQueries=queries, StartTime=start, EndTime=end, ScanBy="TimestampAscending"
+        )
         found: dict[str, Series] = {}
-        more: dict[str, object] = {}
-        for _ in range(_PAGES):
-            page = self._cloudwatch.get_metric_data(
-                MetricDataQueries=queries, StartTime=start, EndTime=end, ScanBy="TimestampAscending", **more
-            )
+        for page in pages:
             for result in page["MetricDataResults"]:
                 at = found.setdefault(result["Id"], {})
                 at.update(zip(result["Timestamps"], result["Values"], strict=True))
-            if not page.get("NextToken"):
-                break
-            more = {"NextToken": page["NextToken"]}
         return found
 
 
@@ -101,14 +97,16 @@ def of_balancer(names: EndpointNames, which: str) -> tuple[str, str, dict[str, s
     return name, statistic, dict(names.dimensions(name))
 
 
-def query(identifier: str, namespace: str, name: str, statistic: str, dimensions: Mapping[str, str]) -> dict[str, Any]:
+def query(
+    identifier: str, namespace: str, name: str, statistic: str, dimensions: Mapping[str, str]
+) -> "MetricDataQueryTypeDef":
     """One series by the minute, as GetMetricData is asked for it."""
-    metric = {
+    metric: MetricTypeDef = {
         "Namespace": namespace,
         "MetricName": name,
         "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions.items()],
     }
-    stat = {"Metric": metric, "Period": metrics.PERIOD_SECONDS, "Stat": statistic}
+    stat: MetricStatTypeDef = {"Metric": metric, "Period": metrics.PERIOD_SECONDS, "Stat": statistic}
     return {"Id": identifier, "MetricStat": stat, "ReturnData": True}
 
 
@@ -148,3 +146,49 @@ def _total(tasks: Sequence[Series]) -> Series:
         for at, value in series.items():
             total[at] = total.get(at, 0.0) + value
     return total
+
+
+_REQUESTS, _ERRORS, _P99 = "requests", "errors", "p99"
+_REFUSED, _NOT_GOOD = "refused", "not_good"
+# The model's own time: SageMaker's overhead is the same for both variants and would hide what differs between them.
+_OF_VARIANT = {
+    _REQUESTS: (variants.INVOCATIONS, "Sum"),
+    _ERRORS: (variants.ERRORS_5XX, "Sum"),
+    _REFUSED: (variants.ERRORS_4XX, "Sum"),
+    _NOT_GOOD: (variants.MODEL_ERRORS, "Sum"),
+    _P99: (variants.MODEL_LATENCY, "p99"),
+}
+
+
+class VariantFigures(CloudWatchFigures):
+    """CloudWatch; alarms are those of every endpoint."""
+
+    def add_to(self, side: Side, place: RolloutPlace, of: SidePlace, tasks: tuple[str, ...], during: Window) -> Side:
+        """``side`` with its minutes in that time. Executions and dollars for tokens nobody measures there."""
+        start = during[0].astimezone(UTC).replace(second=0, microsecond=0)
+        dimensions = dict(VariantNames(of.cluster, of.service).dimensions)
+        queries = [
+            query(key, variants.NAMESPACE, name, statistic, dimensions)
+            for key, (name, statistic) in _OF_VARIANT.items()
+        ]
+        found = self._ask(queries, start, during[1])
+        requests, errors, p99 = found.get(_REQUESTS, {}), _failed(found), found.get(_P99, {})
+        return replace(
+            side,
+            minutes=tuple(
+                Minute(
+                    at=at,
+                    requests=int(requests.get(at, 0)),
+                    errors=int(errors.get(at, 0)),
+                    p99=p99[at] / variants.MICROSECONDS if at in p99 else None,
+                )
+                for at in sorted({*requests, *errors})
+            ),
+        )
+
+
+def _failed(found: Mapping[str, Series]) -> Series:
+    """5xx, and what the model never answered: a container that hangs or dies has given no 5xx."""
+    errors, refused, not_good = (found.get(key, {}) for key in (_ERRORS, _REFUSED, _NOT_GOOD))
+    minutes = {*errors, *not_good}
+    return {at: max(errors.get(at, 0.0), not_good.get(at, 0.0) - refused.get(at, 0.0)) for at in minutes}

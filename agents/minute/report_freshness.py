@@ -2,7 +2,7 @@
 
 import logging
 
-from agents.minute.minute import Reading
+from agents.minute.window import Reading
 from fleet.metrics import PERIOD_SECONDS
 
 logger = logging.getLogger(__name__)
@@ -11,8 +11,11 @@ _BLIND_PERIODS = 3
 _UNREADABLE_LOGGED = 5
 
 
-class Sight:
-    """The monitor's lines as they came, in unix seconds. ``unreadable`` counts a minute's, ``why`` is of the last."""
+class ReportFreshness:
+    """The monitor's lines as they came, in unix seconds.
+
+    ``unreadable`` counts those of a minute that are no report; ``last_unreadable`` is why the last of them is none.
+    """
 
     def __init__(self, started: float, period_seconds: int) -> None:
         """Until a report comes, its age counts from ``started``."""
@@ -20,17 +23,17 @@ class Sight:
         self._period = period_seconds
         self._has_report = False
         self.unreadable = 0
-        self.why = ""
+        self.last_unreadable = ""
 
-    def saw(self, reading: Reading) -> None:
+    def add(self, reading: Reading) -> None:
         """A report came."""
         self._has_report, self._report_at = True, reading.at
         self._measured_at = reading.at if reading.sample.is_measured else self._measured_at
 
-    def saw_unreadable(self, why: str) -> None:
+    def add_unreadable(self, why: str) -> None:
         """A line came that is not a report."""
         self.unreadable += 1
-        self.why = why
+        self.last_unreadable = why
         if self.unreadable <= _UNREADABLE_LOGGED:
             logger.warning("unreadable line: %s", why)
 
@@ -39,7 +42,7 @@ class Sight:
         self._report_at += seconds
         self._measured_at += seconds
 
-    def is_now(self, now: float) -> None:
+    def clamp(self, now: float) -> None:
         """A clock that was set back must not make the last report come from the future."""
         self._report_at, self._measured_at = min(self._report_at, now), min(self._measured_at, now)
 
@@ -56,5 +59,5 @@ class Sight:
             if age <= max(_BLIND_PERIODS * self._period, PERIOD_SECONDS):
                 return None
             return f"no report covered enough time for {age:.0f} s: {monitor or 'only first reports came'}"
-        why = monitor or (self.why if self.unreadable else "neuron-monitor is silent")
+        why = monitor or (self.last_unreadable if self.unreadable else "neuron-monitor is silent")
         return f"no readable report {'for' if self._has_report else 'yet, after'} {age:.0f} s: {why}"

@@ -7,55 +7,18 @@ measured: the zeros of the others say nothing about it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
-from agents.collectors.neuron_monitor.executed import (
-    ProcessWork,
-    errors_by_kind,
-    total,
-    work_by_pid,
-    worst_latency,
-)
-from agents.collectors.neuron_monitor.layout import Layout
 from agents.monitor.decode.report import CoreRates, Executions, Report, Runtime
+from agents.monitor.layout import Layout
+from agents.monitor.node_sample import NodeSample, errors_by_kind, total, work_by_pid, worst_latency
 
 # The first report covers about half a millisecond: its rates mean nothing.
 _SHORTEST_SHARE: Final = 0.5
+_Section = TypeVar("_Section", CoreRates, Executions)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeSample:
-    """One report's figures; None or a missing key is not measured. Percent, FLOP/s, bytes, counts, seconds.
-
-    ``blind`` says why the cores could not be seen at all; ``allocated`` is None when holders are unknown.
-    ``is_measured`` is whether cores were seen for long enough, or there was no runtime to see. ``is_listed`` is whether
-    the report said which runtimes there are, ``executions_unread`` whether what one of them executed could not be read.
-    ``holders`` are the pids by core, ``work`` is by pid, and ``problems`` are for people.
-    """
-
-    blind: str | None = None
-    is_measured: bool = False
-    is_listed: bool = False
-    allocated: frozenset[int] | None = None
-    utilization: Mapping[int, float] = field(default_factory=dict)
-    flops: Mapping[int, float] = field(default_factory=dict)
-    total_flops: float | None = None
-    core_bytes: Mapping[int, int] | None = None
-    device_bytes: Mapping[int, int] | None = None
-    completed: int | None = None
-    failed: int | None = None
-    executions_unread: bool = False
-    errors: Mapping[str, int] = field(default_factory=dict)
-    latency_p99: float | None = None
-    runtimes: tuple[tuple[int, str], ...] = ()
-    cores_by_pid: Mapping[int, int] = field(default_factory=dict)
-    holders: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    work: Mapping[int, ProcessWork] = field(default_factory=dict)
-    problems: tuple[str, ...] = ()
-
-
-def sample(report: Report, layout: Layout, period: float) -> NodeSample:
+def merge(report: Report, layout: Layout, period: float) -> NodeSample:
     """Merge ``report``; rates of sections shorter than half of ``period`` seconds are discarded."""
     blind = _blind(report)
     if report.runtimes is None:
@@ -66,15 +29,15 @@ def sample(report: Report, layout: Layout, period: float) -> NodeSample:
     holders = {core: those for core, those in all_holders.items() if layout.cores is None or core < layout.cores}
     pids = {core: frozenset(runtimes[position].pid for position in those) for core, those in holders.items()}
     core_bytes = _core_bytes(runtimes, layout)
-    executions = [_usable(runtime.executions, period) for runtime in runtimes]
-    flops = _merge(holders, [entry.flops if entry else None for entry in rates], sum)
+    executions = [_long_enough(runtime.executions, period) for runtime in runtimes]
+    flops = _by_core(holders, [entry.flops if entry else None for entry in rates], sum)
     return NodeSample(
         blind=blind,
         is_measured=blind is None and (not runtimes or any(entry is not None for entry in rates)),
         is_listed=True,
         # A runtime whose memory was not read may hold cores that nobody knows of.
         allocated=None if any(runtime.memory is None for runtime in runtimes) else frozenset(holders),
-        utilization=_merge(holders, [entry.utilization if entry else None for entry in rates], max),
+        utilization=_by_core(holders, [entry.utilization if entry else None for entry in rates], max),
         flops=flops,
         # Without one of its runtimes, or one of its cores, the node's sum would be too small.
         total_flops=sum(flops.values()) if flops and len(flops) == len(all_holders) and all(rates) else None,
@@ -121,16 +84,10 @@ def _problems(runtimes: Sequence[Runtime], beyond: int, layout: Layout) -> Itera
         yield f"{beyond} cores in use beyond the node's {layout.cores}: is lnc set as the runtimes group cores?"
 
 
-def _long_enough(rates: CoreRates | None, period: float) -> CoreRates | None:
-    if rates is None or (rates.seconds is not None and rates.seconds < _SHORTEST_SHARE * period):
+def _long_enough(section: _Section | None, period: float) -> _Section | None:
+    if section is None or (section.seconds is not None and section.seconds < _SHORTEST_SHARE * period):
         return None
-    return rates
-
-
-def _usable(executions: Executions | None, period: float) -> Executions | None:
-    if executions is None or (executions.seconds is not None and executions.seconds < _SHORTEST_SHARE * period):
-        return None
-    return executions
+    return section
 
 
 def _holders(runtimes: Sequence[Runtime], rates: Sequence[CoreRates | None]) -> dict[int, set[int]]:
@@ -146,7 +103,7 @@ def _holders(runtimes: Sequence[Runtime], rates: Sequence[CoreRates | None]) -> 
     return holders
 
 
-def _merge(
+def _by_core(
     holders: Mapping[int, set[int]],
     figures: Sequence[Mapping[int, float] | None],
     combine: Callable[[Iterable[float]], float],

@@ -1,23 +1,37 @@
 """What is remembered of the stop: one item of a DynamoDB table. Who writes says which version was read."""
 
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
 from fleet.budgets.stop import Stop
-from lambdas.budgets.clients import TableClient
-from lambdas.budgets.ports import ConflictError, Record
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 _ID: Final = "stop"
 _STOP: Final = TypeAdapter(Stop)
 
 
-class Table:
+class ConflictError(Exception):
+    """Somebody else changed the record since it was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is remembered: the stop, and the fleets that it has closed. ``version`` is 0 before the first."""
+
+    stop: Stop | None = None
+    closed: tuple[str, ...] = ()
+    version: int = 0
+
+
+class StopTable:
     """The table of one environment."""
 
-    def __init__(self, dynamodb: TableClient, table: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table: str) -> None:
         self._dynamodb, self._table = dynamodb, table
 
     def read(self) -> Record:
@@ -29,7 +43,11 @@ class Table:
         return Record(_STOP.validate_json(item["stop"]["S"]), closed, int(item["version"]["N"]))
 
     def write(self, record: Record) -> Record:
-        """Store over the version that was read."""
+        """Store over the version that was read.
+
+        Raises:
+            ConflictError: that is no longer the one.
+        """
         version = record.version + 1
         try:
             self._dynamodb.put_item(
