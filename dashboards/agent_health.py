@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dashboards import machinery
+from dashboards import platform_health
 from dashboards.widgets import Row, Shape, graph, row, series
 from fleet import metrics
 from fleet.metrics import MetricSpec
@@ -30,7 +30,7 @@ def rows(environment: str, fleets: Sequence[str]) -> list[Row]:
             per_fleet("Agent CPU, busiest node, of one core", metrics.AGENT_CPU_PERCENT, "Maximum"),
             per_fleet("Agent memory, largest node", metrics.AGENT_RSS_BYTES, "Maximum"),
         ),
-        *machinery.rows(environment),
+        *platform_health.rows(environment),
     ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_cloudwatch as cw
 
-from dashboards import endpoint_section, hosted, links, machinery, money
+from dashboards import endpoint_section, hosted, links, money, platform_health
 from dashboards.alarms import AlarmGroup
 from dashboards.widgets import (
     MINUTE,
@@ -60,7 +60,7 @@ def _on_nodes(
 ) -> list[Row]:
     return [
         row(*endpoint_section.answers(names, specs)),
-        row(_candidates_share(fleet, names), machinery.changes(environment)),
+        row(_candidates_share(fleet, names), platform_health.changes(environment)),
         row(money.price_text([plan])),
         *endpoint_section.load_and_cores(environment, fleet, specs, names),
         *_what_alarms_see(specs),
@@ -70,7 +70,7 @@ def _on_nodes(
 def _hosted(environment: str, fleet: InferenceFleet, specs: Sequence[Spec]) -> list[Row]:
     return [
         row(*hosted.answers(environment, fleet, specs)),
-        row(machinery.changes(environment)),
+        row(platform_health.changes(environment)),
         *_what_alarms_see(specs),
     ]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dashboards import endpoint_section, hosted, links, machinery, money
+from dashboards import endpoint_section, hosted, links, money, platform_health
 from dashboards.widgets import GRAPH_HEIGHT, Row, Shape, row, text
 from environments.model import Environment
 from fleet import naming
@@ -24,9 +24,9 @@ def rows(
     """One section per endpoint, or one row where each has a dashboard of its own."""
     if environment.monitoring.endpoint_dashboards:
         found = _overview(environment, specs, endpoints)
-        return [*found, row(machinery.changes(environment.name))] if found else []
+        return [*found, row(platform_health.changes(environment.name))] if found else []
     found = _sections(environment, specs, endpoints)
-    top = [row(money.price_text(plans.values())), row(machinery.changes(environment.name))]
+    top = [row(money.price_text(plans.values())), row(platform_health.changes(environment.name))]
     return [*top, *found] if found else []
 
 

@@ -11,7 +11,6 @@ from aws_cdk import aws_cloudwatch as cw
 from dashboards.widgets import MINUTE, Shape, graph, numbers, series, text
 from fleet import metrics
 from fleet.capacity.plan import LaunchPlan
-from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec, Unit
 from fleet.prices.wording import UNKNOWN, rate
 
@@ -66,7 +65,7 @@ def _idle(environment: str, plans: Mapping[str, LaunchPlan], prefix: str) -> dic
     return {
         f"{prefix}Idle{at}": series(spec, "Maximum", environment, fleet)
         for at, (fleet, plan) in enumerate(plans.items())
-        if plan.market in (MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK)
+        if plan.is_reserved
     }
 
 

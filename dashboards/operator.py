@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dashboards import links, machinery, money
+from dashboards import links, money, platform_health
 from dashboards.alarms import AlarmGroup
 from dashboards.by_job import EACH_JOB_OF_A_NODE, owners_table
 from dashboards.widgets import GRAPH_HEIGHT, Row, Shape, alarm_status, graph, log_table, row, series
@@ -46,7 +46,7 @@ def rows(name: str, plans: Mapping[str, LaunchPlan], alarms: Sequence[AlarmGroup
                 Unit.COUNT,
                 [series(metrics.EXECUTIONS_COMPLETED, "Sum", name, f) for f in fleets],
             ),
-            machinery.changes(name),
+            platform_health.changes(name),
         ),
         row(money.price_text(plans.values())),
         row(

@@ -9,7 +9,7 @@ from dashboards.by_job import work_rows
 from dashboards.widgets import MINUTE, Row, graph, node_states, row, series, text, watched
 from environments.fleets import TrainingFleet
 from fleet import metrics
-from fleet.alarms import AlarmSpec, Spec
+from fleet.alarms import Spec, drawn_on
 from fleet.capacity.plan import LaunchPlan
 from fleet.metrics import MetricSpec, Unit
 
@@ -27,9 +27,7 @@ def rows(
 
 def _section(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Sequence[Spec]) -> list[Row]:
     name = fleet.name
-    thresholds = {spec.key: spec for spec in specs if isinstance(spec, AlarmSpec)}
-    # The threshold belongs to the metric that the alarm reads, which depends on whether FLOPs are reported.
-    low = [thresholds["UtilizationBelowThreshold"]]
+    stragglers = drawn_on(metrics.JOB_CORES_APART.name, specs)
     worst_tensor_engine = _worst_job(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, environment, name)
     worst_core = _worst_job(metrics.LOWEST_JOB_CORE_UTILIZATION, environment, name)
     return [
@@ -39,19 +37,19 @@ def _section(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Se
                 "Tensor engines, running jobs",
                 Unit.PERCENT,
                 [*_spread(metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, environment, name), worst_tensor_engine],
-                alarms=low if fleet.reports_flops else (),
+                alarms=drawn_on(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION.name, specs),
             ),
             graph(
                 "NeuronCores, running jobs",
                 Unit.PERCENT,
                 [*_spread(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, environment, name), worst_core],
-                alarms=[thresholds["IdleAllocated"]] + ([] if fleet.reports_flops else low),
+                alarms=drawn_on(metrics.LOWEST_JOB_CORE_UTILIZATION.name, specs),
             ),
             graph(
                 "Device memory used",
                 Unit.PERCENT,
                 [series(metrics.HBM_USED_PERCENT, s, environment, name, label=s) for s in ("Average", "Maximum")],
-                alarms=[thresholds["HbmPressure"]],
+                alarms=drawn_on(metrics.HBM_USED_PERCENT.name, specs),
             ),
             graph(
                 "Memory used of one device",
@@ -75,9 +73,9 @@ def _section(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Se
                 Unit.NONE,
                 [
                     _furthest_apart(environment, name),
-                    watched(thresholds["Straggler"], label="slowest behind its job's median, if many"),
+                    *(watched(alarm, label="slowest behind its job's median, if many") for alarm in stragglers),
                 ],
-                alarms=[thresholds["Straggler"]],
+                alarms=stragglers,
             ),
             money.so_far(environment, name),
         ),
@@ -100,7 +98,7 @@ def _section(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Se
             node_states(environment, name),
         ),
         work_rows(environment, name),
-        *compilation.rows(environment, name, failing=thresholds["CompileFailing"]),
+        *compilation.rows(environment, name, specs),
         *network.rows(environment, plan),
         row(cores.spread_table(environment, name, fleet.nodes), cores.core_table(environment, name, fleet.nodes)),
     ]

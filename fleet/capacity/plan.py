@@ -63,6 +63,11 @@ class LaunchPlan:
         return self.spec.market
 
     @property
+    def is_reserved(self) -> bool:
+        """Whether its nodes are paid for whether they run or not."""
+        return self.market in (MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK)
+
+    @property
     def max_vcpus(self) -> int:
         """Of all nodes together: AWS Batch counts capacity in these."""
         return self.nodes * self.instance_type.vcpus
