@@ -8,8 +8,7 @@ from dashboards.endpoint_load import load_row
 from dashboards.widgets import Row, Shape, balancer_series, graph, node_states, row, series
 from environments.fleets import InferenceFleet
 from fleet import load_balancer, metrics
-from fleet.alarms import AlarmSpec, Spec
-from fleet.alarms.scaling import seen_by
+from fleet.alarms import Spec, drawn_on
 from fleet.load_balancer import EndpointNames
 from fleet.metrics import Unit
 
@@ -21,7 +20,6 @@ def heading(fleet: InferenceFleet) -> str:
 
 def answers(names: EndpointNames, specs: Sequence[Spec]) -> tuple[Shape, ...]:
     """Requests, failures, latency and targets, with the thresholds of its alarms."""
-    latency = next(spec for spec in specs if isinstance(spec, AlarmSpec) and spec.key == "EndpointLatencyP99")
     return (
         graph(
             "Requests a minute",
@@ -43,7 +41,7 @@ def answers(names: EndpointNames, specs: Sequence[Spec]) -> tuple[Shape, ...]:
                 balancer_series(names, load_balancer.TARGET_RESPONSE_TIME, statistic, label=statistic)
                 for statistic in ("p50", "p99")
             ],
-            alarms=[latency],
+            alarms=drawn_on(load_balancer.TARGET_RESPONSE_TIME, specs),
         ),
         graph(
             "Targets",
@@ -52,14 +50,13 @@ def answers(names: EndpointNames, specs: Sequence[Spec]) -> tuple[Shape, ...]:
                 balancer_series(names, load_balancer.HEALTHY_HOST_COUNT, "Minimum", label="healthy"),
                 balancer_series(names, load_balancer.UNHEALTHY_HOST_COUNT, "Maximum", label="unhealthy"),
             ],
-            alarms=[seen_by(specs, "NoHealthyTargets")],
+            alarms=drawn_on(load_balancer.HEALTHY_HOST_COUNT, specs),
         ),
     )
 
 
 def load_and_cores(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], names: EndpointNames) -> list[Row]:
     """How full it is and what that costs, what its cores do, and each of them."""
-    thresholds = {spec.key: spec for spec in specs if isinstance(spec, AlarmSpec)}
     core = metrics.NEURON_CORE_UTILIZATION
     return [
         load_row(environment, fleet, names),
@@ -78,13 +75,13 @@ def load_and_cores(environment: str, fleet: InferenceFleet, specs: Sequence[Spec
                 "Device memory used",
                 Unit.PERCENT,
                 [series(metrics.HBM_USED_PERCENT, "Maximum", environment, fleet.name)],
-                alarms=[thresholds["HbmPressure"]],
+                alarms=drawn_on(metrics.HBM_USED_PERCENT.name, specs),
             ),
             node_states(environment, fleet.name),
         ),
         row(
             cores.heat("Cores by how busy they are", core, environment, fleet.name),
-            compilation.serving(environment, fleet.name, miss=thresholds["CacheMissWhileServing"]),
+            compilation.serving(environment, fleet.name, specs),
             per_job("Tokens a second, by task", metrics.TOKENS_PER_SECOND, "Sum", environment, fleet.name),
             money.so_far(environment, fleet.name),
         ),

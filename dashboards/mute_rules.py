@@ -11,7 +11,6 @@ from aws_cdk import aws_cloudwatch as cw
 from constructs import Construct
 
 from environments.maintenance import Window
-from environments.model import Environment
 from fleet import naming
 from fleet.alarms import Spec
 
@@ -19,13 +18,13 @@ from fleet.alarms import Spec
 ALARMS_OF_A_RULE: Final = 100
 
 
-def mute(scope: Construct, environment: Environment, alarms: Mapping[str, Sequence[Spec]]) -> None:
+def mute(scope: Construct, environment: str, windows: Sequence[Window], alarms: Mapping[str, Sequence[Spec]]) -> None:
     """A rule for each window, or several where it is about more alarms than one may name."""
-    for window in environment.maintenance:
+    for window in windows:
         fleets = window.fleets or tuple(alarms)
         names = [spec.name for fleet in fleets for spec in alarms[fleet] if spec.notifies]
         for part, start in enumerate(range(0, len(names), ALARMS_OF_A_RULE)):
-            _rule(scope, environment.name, window, part, names[start : start + ALARMS_OF_A_RULE])
+            _rule(scope, environment, window, part, names[start : start + ALARMS_OF_A_RULE])
 
 
 def _rule(scope: Construct, environment: str, window: Window, part: int, names: list[str]) -> None:

@@ -19,7 +19,7 @@ from fleet.alarms import (
     precompile_alarms,
 )
 from fleet.capacity.interfaces import uses_efa
-from fleet.fleet_spec import MarketKind, Purpose
+from fleet.fleet_spec import Purpose
 from fleet.hosting.variants import VariantNames
 from fleet.instances import instance_type
 from fleet.load_balancer import EndpointNames
@@ -39,7 +39,7 @@ def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
         environment=environment.name,
         fleet=fleet.name,
         purpose=fleet.purpose,
-        market=MarketKind(fleet.market.kind),
+        market=fleet.market_kind,
         nodes=fleet.nodes,
         reports_flops=fleet.reports_flops,
         has_efa=uses_efa(fleet_spec(environment, fleet), instance_type(fleet.instance_type)),

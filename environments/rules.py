@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeGuard
 
 from environments.alarm_lint import lint_alarms
 from environments.budget_rules import diagnose_budgets
 from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.fleet_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
-from environments.fleets import InferenceFleet, TrainingFleet
+from environments.fleets import Fleet, InferenceFleet, TrainingFleet
 from environments.hosted_rules import belongs_to_sagemaker, diagnose_hosted
 from environments.limit_rules import diagnose_limits
 from environments.maintenance_rules import diagnose_maintenance
@@ -38,11 +38,11 @@ def _diagnose(environment: Environment, now: datetime | None) -> Iterator[Diagno
     yield from owner_is_a_tag(environment.owner)
     yield from _names_differ(environment)
     yield from _hosted_names_differ(environment)
-    yield from diagnose_network(environment)
-    specs: dict[int, FleetSpec] = {}
+    specs = dict(_specs(environment))
+    yield from diagnose_network(environment, specs)
     for index, fleet in enumerate(environment.fleets):
         place = f"fleets[{index}]"
-        if isinstance(fleet, TrainingFleet) and fleet.availability_zone not in environment.network.availability_zones:
+        if _is_nowhere(fleet, environment):
             yield _unknown_zone(environment, fleet.availability_zone, place)
             continue
         if isinstance(fleet, InferenceFleet) and fleet.is_hosted:
@@ -50,7 +50,6 @@ def _diagnose(environment: Environment, now: datetime | None) -> Iterator[Diagno
             continue
         if isinstance(fleet, InferenceFleet):
             yield from (each.under(place) for each in belongs_to_sagemaker(fleet))
-        specs[index] = fleet_spec(environment, fleet)
         for diagnostic in diagnose_entry(environment, fleet):
             yield diagnostic.under(place)
         for diagnostic in diagnose_fleet(specs[index], now=now):
@@ -65,6 +64,19 @@ def _diagnose(environment: Environment, now: datetime | None) -> Iterator[Diagno
     yield from diagnose_budgets(environment)
     yield from diagnose_maintenance(environment, now=now)
     yield from lint_alarms(environment)
+
+
+def _specs(environment: Environment) -> Iterator[tuple[int, FleetSpec]]:
+    """Of the fleets with nodes, by their place in the file, as far as it is known where their nodes lie."""
+    for index, fleet in enumerate(environment.fleets):
+        hosted = isinstance(fleet, InferenceFleet) and fleet.is_hosted
+        if not hosted and not _is_nowhere(fleet, environment):
+            yield index, fleet_spec(environment, fleet)
+
+
+def _is_nowhere(fleet: Fleet, environment: Environment) -> TypeGuard[TrainingFleet]:
+    zones = environment.network.availability_zones
+    return isinstance(fleet, TrainingFleet) and fleet.availability_zone not in zones
 
 
 def _names_differ(environment: Environment) -> Iterator[Diagnostic]:

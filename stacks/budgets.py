@@ -126,7 +126,14 @@ class BudgetsStack(Stack):
         )
         self._allow_telling(look.role)
         if self.memory is not None:
-            let_stop(look, self.memory, environment, self._training.fleets)
+            let_stop(
+                look,
+                self.memory,
+                environment=environment.name,
+                stoppable=environment.stoppable_fleets,
+                approvers=environment.budgets.approvers if environment.budgets else (),
+                batch_fleets=self._training.fleets,
+            )
         return look
 
     def _told(self) -> dict[str, object] | None:

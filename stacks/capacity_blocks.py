@@ -84,9 +84,10 @@ class CapacityBlocksStack(Stack):
         self.requests.grant(engine.role, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan")
         allow_engine(
             engine.role,
-            environment=environment,
+            environment=environment.name,
             observability=observability,
             compute_environments=[str(place["compute_environment"]) for place in places.values()],
+            may_buy=bool(environment.approvers),
         )
         return engine
 

@@ -38,12 +38,10 @@ class HostedEndpointsStack(Stack):
         self.add_stack_dependency(models)
         for fleet in environment.hosted_fleets:
             name = naming.hosted_endpoint(environment.name, fleet.name)
-            endpoint = self._endpoint(environment, fleet, name, models.models[fleet.name].key.key_arn)
+            endpoint = self._endpoint(environment.name, fleet, name, models.models[fleet.name].key.key_arn)
             self._scaling(fleet, name, endpoint)
 
-    def _endpoint(
-        self, environment: Environment, fleet: InferenceFleet, name: str, key_arn: str
-    ) -> sagemaker.CfnEndpoint:
+    def _endpoint(self, environment: str, fleet: InferenceFleet, name: str, key_arn: str) -> sagemaker.CfnEndpoint:
         declared, generation = declared_parameter(environment, fleet), fleet.endpoint.sagemaker_generation
         settings = variant(fleet)
         configuration = sagemaker.CfnEndpointConfig(

@@ -10,6 +10,7 @@ from constructs import Construct
 from environments.model import Environment
 from fleet import naming
 from stacks.constructs.hosted_model import HostedModel
+from stacks.constructs.retention import retention_of
 from stacks.network import NetworkStack
 
 
@@ -21,6 +22,13 @@ class HostedModelsStack(Stack):
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
         CrossStackReferences.of(self).consume(ReferenceStrength.WEAK)
         self.models = {
-            fleet.name: HostedModel(self, fleet.name, environment=environment, fleet=fleet, vpc=network.vpc)
+            fleet.name: HostedModel(
+                self,
+                fleet.name,
+                environment=environment.name,
+                fleet=fleet,
+                vpc=network.vpc,
+                retention=retention_of(environment),
+            )
             for fleet in environment.hosted_fleets
         }

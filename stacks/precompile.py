@@ -26,8 +26,7 @@ from stacks.constructs.precompile_job import PrecompileJob
 from stacks.constructs.precompile_machine import PrecompileMachine
 from stacks.constructs.precompile_role import allow_deciding
 from stacks.constructs.python_function import PythonFunction
-from stacks.constructs.removal import removal_policy
-from stacks.constructs.retention import retention
+from stacks.constructs.retention import retention_of
 from stacks.training import TrainingStack
 
 HANDLER: Final = "lambdas.compile_cache.handler.lambda_handler"
@@ -54,9 +53,8 @@ class PrecompileStack(Stack):
         # An exported value cannot go away while it is in use: a fleet could never be taken out of the file.
         CrossStackReferences.of(self).consume(ReferenceStrength.WEAK)
         self._environment, self._compile_cache, self._training = environment, compile_cache, training
-        log_group = logs.LogGroup(
-            self, "Logs", retention=retention(environment), removal_policy=removal_policy(environment)
-        )
+        kept = retention_of(environment)
+        log_group = logs.LogGroup(self, "Logs", retention=kept.log_days, removal_policy=kept.removal_policy)
         self.jobs = {
             fleet.name: PrecompileJob(
                 Construct(self, fleet.name),

@@ -6,7 +6,6 @@ from typing import Final
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
-from environments.model import Environment
 from fleet.naming import PROJECT
 from stacks.constructs.rights import acknowledge, allow
 from stacks.observability import ObservabilityStack
@@ -21,7 +20,12 @@ _BLOCKS: Final = "a block gets its id when it is bought, and only then may it be
 
 
 def allow_engine(
-    role: iam.Role, *, environment: Environment, observability: ObservabilityStack, compute_environments: Sequence[str]
+    role: iam.Role,
+    *,
+    environment: str,
+    observability: ObservabilityStack,
+    compute_environments: Sequence[str],
+    may_buy: bool,
 ) -> None:
     """Give ``role`` what the engine does. The permission to buy comes with the first approver."""
     reading = [
@@ -38,14 +42,14 @@ def allow_engine(
     if compute_environments:
         reading += ["batch:DescribeComputeEnvironments", "batch:ListJobs"]
         _allow_fleets(role, environment, compute_environments)
-    if environment.approvers:
+    if may_buy:
         reading.append("ec2:PurchaseCapacityBlock")
         _allow_tagging(role)
     allow(role, *reading, on=["*"])
     acknowledge(role, "*", _NO_RESOURCE)
 
 
-def _allow_fleets(role: iam.Role, environment: Environment, compute_environments: Sequence[str]) -> None:
+def _allow_fleets(role: iam.Role, environment: str, compute_environments: Sequence[str]) -> None:
     stack = Stack.of(role)
     jobs = stack.format_arn(service="batch", resource="job", resource_name="*")
     nodes = stack.format_arn(service="ec2", resource="instance", resource_name="*")
@@ -54,7 +58,7 @@ def _allow_fleets(role: iam.Role, environment: Environment, compute_environments
     allow(role, "batch:TerminateJob", on=[jobs])
     acknowledge(role, jobs, _JOBS)
     allow(role, "ssm:SendCommand", on=[document])
-    tags = {"ssm:resourceTag/project": PROJECT, "ssm:resourceTag/environment": environment.name}
+    tags = {"ssm:resourceTag/project": PROJECT, "ssm:resourceTag/environment": environment}
     allow(role, "ssm:SendCommand", on=[nodes], when={"StringEquals": tags})
     acknowledge(role, nodes, _NODES)
 

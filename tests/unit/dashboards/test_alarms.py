@@ -199,7 +199,7 @@ def test_a_window_mutes_what_notifies_of_its_fleets_a_hundred_alarms_a_rule() ->
         for name, of in specs.items()
     }
 
-    mute(stack, environment, many)
+    mute(stack, environment.name, environment.maintenance, many)
 
     rules = {
         resource["Properties"]["Name"]: resource["Properties"]
