@@ -12,20 +12,19 @@ from cli.jobs import job_file, pools
 from cli.jobs.job_file import JobFile
 from cli.jobs.model import pace_of, shape_of, training_of
 from cli.jobs.submission_targets import block_of, image_exists, place_of, planned_block
-from cli.prices.reading import newest
+from cli.prices.table import newest_or_embedded
 from environments import loader
 from environments.fleet_specs import fleet_spec
 from environments.fleets import InferenceFleet
 from environments.model import Environment
 from fleet.blocks.life import Block
 from fleet.compile_cache.artifact import Artifact
-from fleet.diagnostics import Diagnostic, refuse, warn
+from fleet.diagnostics import Diagnostic, refuse, warn, with_known
 from fleet.fleet_spec import Engine, FleetSpec
 from fleet.instances import instance_type
 from fleet.jobs import Job, JobPlan, JobRule, Standing, compile_job, diagnose_job
 from fleet.jobs.rules.case import JobCase
 from fleet.jobs.submission import Place
-from fleet.nearest import with_known
 from fleet.neuron_software import Framework
 from fleet.pool.observed import Place as PoolPlace
 from planning.sizing.fit import Fit
@@ -103,7 +102,7 @@ class _Judge:
         standing = self._standing(planned_block(self._fleet), None)
         if not offline:
             account = Account(self._environment.region)
-            self._spec = newest(account, self._environment.name, self._spec)
+            self._spec = newest_or_embedded(account, self._environment.name, self._spec)
             if self._fleet.is_pool:
                 pool = pools.place_of(account, self._environment, self._fleet.name)
             else:
