@@ -107,7 +107,7 @@ class TrainingStack(Stack):
         }
 
     def _pool_place(self, environment: Environment, fleet: TrainingFleet) -> dict[str, object]:
-        """The members of ``fleet.pool.observed.Place``."""
+        """The members of ``fleet.pool.observed.PoolDeployment``."""
         settings = pool_settings(fleet)
         return {
             "environment": environment.name,

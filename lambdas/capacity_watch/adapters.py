@@ -8,7 +8,7 @@ import boto3
 from botocore.config import Config
 
 from fleet.instances import Price
-from fleet.reserved.place import Place
+from fleet.reserved.observed import FleetDeployment
 from lambdas.capacity_watch import prices, settings
 from lambdas.capacity_watch.cloudformation import ChangingStacks, ReservationStacks
 from lambdas.capacity_watch.cloudwatch import AgentHeartbeats, JobPaces
@@ -60,11 +60,11 @@ def dependencies() -> Dependencies:
     )
 
 
-def read_places(told: Settings) -> tuple[Place, ...]:
+def read_places(told: Settings) -> tuple[FleetDeployment, ...]:
     """Where the fleets of this deployment are launched."""
     return settings.read_places(boto3.client("ssm", config=PATIENT_FOR_A_LOOK), told.environment, told.fleets)
 
 
-def read_prices(told: Settings, of: Sequence[Place]) -> Mapping[str, Sequence[Price]]:
+def read_prices(told: Settings, of: Sequence[FleetDeployment]) -> Mapping[str, Sequence[Price]]:
     """Refreshed prices of these fleets' types."""
     return prices.read(boto3.client("dynamodb", config=PATIENT_FOR_A_LOOK), told.price_table, of)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field, Json, TypeAdapter
 
 from fleet import naming
-from fleet.reserved.place import Place
+from fleet.reserved.observed import FleetDeployment
 from lambdas.shared.settings import FunctionSettings
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # GetParameters takes ten names.
 _PAGE: Final = 10
-_PLACE: Final = TypeAdapter(Place)
+_PLACE: Final = TypeAdapter(FleetDeployment)
 
 
 class Settings(FunctionSettings):
@@ -30,14 +30,14 @@ class Settings(FunctionSettings):
     price_table: str = Field(alias="PRICE_TABLE")
 
 
-def read_places(ssm: "SSMClient", environment: str, fleets: Sequence[str]) -> tuple[Place, ...]:
+def read_places(ssm: "SSMClient", environment: str, fleets: Sequence[str]) -> tuple[FleetDeployment, ...]:
     """The places of ``fleets``, in their order.
 
     Raises:
         LookupError: a parameter is not there.
     """
     names = [naming.watched_place_parameter(environment, fleet) for fleet in fleets]
-    found: dict[str, Place] = {}
+    found: dict[str, FleetDeployment] = {}
     for first in range(0, len(names), _PAGE):
         answer = ssm.get_parameters(Names=names[first : first + _PAGE])
         found |= {each["Name"]: _place(each) for each in answer["Parameters"]}
@@ -47,5 +47,5 @@ def read_places(ssm: "SSMClient", environment: str, fleets: Sequence[str]) -> tu
     return tuple(found[name] for name in names)
 
 
-def _place(parameter: "ParameterTypeDef") -> Place:
+def _place(parameter: "ParameterTypeDef") -> FleetDeployment:
     return replace(_PLACE.validate_json(parameter["Value"]), deployed_at=parameter.get("LastModifiedDate"))

@@ -8,7 +8,7 @@ from botocore.config import Config
 from pydantic import Field, Json, TypeAdapter
 
 from fleet import naming
-from fleet.pool.observed import Place
+from fleet.pool.observed import PoolDeployment
 from lambdas.pool.cluster import EcsCluster
 from lambdas.pool.group import ScalingGroup
 from lambdas.pool.job_table import JobTable
@@ -29,7 +29,7 @@ PATIENT_FOR_A_LOOK: Final = Config(
 ONCE: Final = PATIENT_FOR_A_LOOK.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}, read_timeout=15))
 # GetParameters takes ten names.
 _PAGE: Final = 10
-_PLACE: Final = TypeAdapter(Place)
+_PLACE: Final = TypeAdapter(PoolDeployment)
 
 
 class Settings(FunctionSettings):
@@ -51,19 +51,19 @@ def dependencies(settings: Settings) -> Dependencies:
     )
 
 
-def read_places(settings: Settings) -> tuple[Place, ...]:
+def read_places(settings: Settings) -> tuple[PoolDeployment, ...]:
     """How the pools of this deployment are deployed."""
     return places(boto3.client("ssm", config=PATIENT_FOR_A_LOOK), settings.environment, settings.fleets)
 
 
-def places(ssm: "SSMClient", environment: str, fleets: Sequence[str]) -> tuple[Place, ...]:
+def places(ssm: "SSMClient", environment: str, fleets: Sequence[str]) -> tuple[PoolDeployment, ...]:
     """The places of ``fleets``, in their order.
 
     Raises:
         LookupError: a parameter is not there.
     """
     names = [naming.job_place_parameter(environment, fleet) for fleet in fleets]
-    found: dict[str, Place] = {}
+    found: dict[str, PoolDeployment] = {}
     for first in range(0, len(names), _PAGE):
         answer = ssm.get_parameters(Names=names[first : first + _PAGE])
         found |= {each["Name"]: _PLACE.validate_json(each["Value"]) for each in answer["Parameters"]}
