@@ -17,7 +17,7 @@ WORLD_SIZE: Final = "world_size"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JobQueue:
     """Where a fleet's jobs go, as deployed: ARNs, and the image of the job definition."""
 
     queue: str
@@ -31,7 +31,7 @@ def submitted_name(job: str, token: str) -> str:
     return f"{job}-{token}"
 
 
-def request(plan: JobPlan, *, environment: str, place: Place, name: str) -> dict[str, Any]:
+def request(plan: JobPlan, *, environment: str, place: JobQueue, name: str) -> dict[str, Any]:
     """SubmitJob's parameters. Within 50 tags, of which the platform's stack gives four."""
     job = plan.job
     parameters = {CHECKPOINT: job.checkpoint, WORLD_SIZE: str(plan.world_size)}

@@ -5,10 +5,10 @@ from datetime import datetime
 from fleet.jobs.plan import JobPlan
 from fleet.jobs.submission import variables
 from fleet.pool.job import Order
-from fleet.pool.observed import Place
+from fleet.pool.observed import PoolDeployment
 
 
-def order(plan: JobPlan, place: Place, *, name: str, job_id: str, now: datetime) -> Order:
+def order(plan: JobPlan, place: PoolDeployment, *, name: str, job_id: str, now: datetime) -> Order:
     """The order under ``name``; ``job_id`` is a UUID that no other submission uses."""
     job = plan.job
     return Order(
