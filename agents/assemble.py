@@ -105,7 +105,7 @@ def notices(config: AgentConfig) -> tuple[Collector, ...]:
 
 def aws_sinks(config: AgentConfig) -> tuple[Sink, ...]:
     """Where batches go unless they are only to be printed."""
-    session = aws.session()
+    session = aws.Session()
     sinks: tuple[Sink, ...] = (
         CloudWatchSink(config.region, session),
         EmfLogsSink(config.region, config.log_group, session),

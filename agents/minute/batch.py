@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agents.collectors.collector import Contribution
 from agents.collectors.jobs.job import Job
@@ -15,7 +15,13 @@ from fleet.job_progress import WorstJob
 from fleet.metrics import MetricSpec
 from fleet.node_state import Verdict
 
-Datum = dict[str, Any]
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.type_defs import MetricDatumTypeDef
+
+    Datum = MetricDatumTypeDef
+else:
+    # As which the spool's files are read.
+    Datum = dict[str, Any]
 Event = dict[str, Any]
 
 

@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from agents.minute.batch import Batch, Datum
 from agents.sinks import aws
 from fleet.metrics import NAMESPACE
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch import CloudWatchClient
 
 # PutMetricData's limits: 1,000 datums and 1 MB a request. Whether the megabyte is counted before or after compression
 # is not documented, so it is taken as before; the rest of the megabyte is for the request around the datums.
@@ -59,8 +62,9 @@ class CloudWatchSink:
                 del self._taken[next(iter(self._taken))]
 
     @cached_property
-    def _client(self) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
-        return aws.client(self._session, "cloudwatch", self._region)
+    def _client(self) -> "CloudWatchClient":
+        session = self._session or aws.Session()
+        return session.client("cloudwatch", region_name=self._region, config=aws.CLIENT_CONFIG)
 
 
 def requests(datums: tuple[Datum, ...]) -> Iterator[list[Datum]]:

@@ -3,11 +3,15 @@
 import json
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from agents.errors import SinkRejectedError
 from agents.minute.batch import Batch
 from agents.sinks import aws
+
+if TYPE_CHECKING:
+    from mypy_boto3_logs import CloudWatchLogsClient
+    from mypy_boto3_logs.type_defs import PutLogEventsResponseTypeDef
 
 # CloudWatch Logs takes nothing older than 14 days.
 _LONGEST_AGE: Final = 14 * 86400.0
@@ -40,7 +44,7 @@ class EmfLogsSink:
             raise SinkRejectedError(f"the log event was refused: {rejected}")
         return aws.retries(response)
 
-    def _put_or_create(self, batch: Batch) -> Any:  # noqa: ANN401 - boto3's responses are dictionaries
+    def _put_or_create(self, batch: Batch) -> "PutLogEventsResponseTypeDef":
         try:
             return self._put(batch)
         except aws.AWS_ERRORS as error:
@@ -53,7 +57,7 @@ class EmfLogsSink:
                 raise
         return self._put(batch)
 
-    def _put(self, batch: Batch) -> Any:  # noqa: ANN401 - as above
+    def _put(self, batch: Batch) -> "PutLogEventsResponseTypeDef":
         message = json.dumps(batch.log_event, separators=(",", ":"))
         return self._client.put_log_events(
             logGroupName=self._log_group,
@@ -62,5 +66,6 @@ class EmfLogsSink:
         )
 
     @cached_property
-    def _client(self) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
-        return aws.client(self._session, "logs", self._region)
+    def _client(self) -> "CloudWatchLogsClient":
+        session = self._session or aws.Session()
+        return session.client("logs", region_name=self._region, config=aws.CLIENT_CONFIG)
