@@ -21,10 +21,10 @@ from workload.checkpoint.deciding import Decider
 from workload.checkpoint.member import Habits, Member, Resumed
 from workload.checkpoint.resuming import choose, restore
 from workload.checkpoint.signals.drain import Drain
-from workload.checkpoint.signals.hints import Hints
 from workload.checkpoint.signals.orders import Orders
 from workload.checkpoint.stores.store import Store
 from workload.errors import AbandonedError, StoreError
+from workload.node_agent import Hints
 
 _log = logging.getLogger("neuron_fleet.checkpoint")
 _POLL_SECONDS: Final = 1.0

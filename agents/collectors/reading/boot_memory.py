@@ -1,4 +1,4 @@
-"""Numbers that a collector remembers over restarts of the agent until the node boots."""
+"""Which boot of the node this is, and numbers that a collector remembers until the next one, whatever agent runs."""
 
 import logging
 from collections.abc import Mapping
@@ -46,3 +46,11 @@ class BootMemory:
             durable_file.replace_file(self.path, content, through=False)
         except OSError as error:
             logger.warning("%s: %s", self.path, error)
+
+
+def boot_id(proc: Path) -> str:
+    """The kernel's name for this boot; empty where there is none."""
+    try:
+        return (proc / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -11,8 +11,7 @@ from agents.errors import SinkError, SinkRejectedError
 from agents.minute.aggregate import batch_of
 from agents.minute.batch import Batch, Datum
 from agents.sinks import aws
-from agents.sinks.cloudwatch import CloudWatchSink, requests
-from agents.sinks.emf_logs import EmfLogsSink
+from agents.sinks.cloudwatch import CloudWatchSink, EmfLogsSink, requests
 from tests.support.agents import MINUTE
 from tests.support.endpoint import Call, Endpoint, serving
 from tests.support.large_node import JOBS, trn2_minute

@@ -12,10 +12,10 @@ import pytest
 from fleet.checkpoints.layout import RunNameError
 from workload.checkpoint.run import run_name
 from workload.checkpoint.signals.drain import Drain, Wish
-from workload.checkpoint.signals.hints import Hints
 from workload.checkpoint.signals.orders import Order, Orders
 from workload.checkpoint.stores.file_store import FileStore
 from workload.errors import CheckpointError, StoreError
+from workload.node_agent import Hints
 
 
 class Clock:
