@@ -1,6 +1,10 @@
-"""AWS, as most commands see it: asked through here, with a time limit for every call."""
+"""AWS, as commands see it: asked through here, with a time limit for every call."""
 
-from typing import Any, Final
+import threading
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from itertools import count
+from typing import Any, ClassVar, Final, ParamSpec, TypeVar
 
 import boto3
 from botocore.config import Config
@@ -21,6 +25,7 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
+from cli.clients import Clients
 from planning.preflight.account import no_answer, no_credentials
 
 _READING: Final = Config(connect_timeout=3, read_timeout=15, retries={"mode": "standard", "total_max_attempts": 3})
@@ -28,7 +33,6 @@ _READING: Final = Config(connect_timeout=3, read_timeout=15, retries={"mode": "s
 _ONCE: Final = Config(connect_timeout=3, read_timeout=30, retries={"mode": "standard", "total_max_attempts": 1})
 _DENIED: Final = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "UnauthorizedException"})
 _NEVER_SENT: Final = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError, SSLError)
-_PAGES: Final = 50
 NO_CREDENTIALS: Final = "no credentials"
 WITHOUT_CREDENTIALS: Final = (
     CredentialRetrievalError, NoCredentialsError, PartialCredentialsError, ProfileNotFound, SSOError,
@@ -49,61 +53,66 @@ class AwsError(Exception):
         self.code, self.is_lost = code, is_lost
 
 
-class Account:
-    """One region of the account that the person's credentials are of."""
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Account(Clients):
+    """One region of the account that the person's credentials are of, by its clients. Several threads may ask.
+
+    Every call raises ``AwsError`` when it was refused, or not answered in time. What may be repeated is asked of the
+    account's own clients; those of ``once`` make a call once.
+    """
+
+    reading: ClassVar[Config] = _READING
+    most_pages: ClassVar[int | None] = 50
 
     def __init__(self, region: str) -> None:
         """Ask in ``region``; the first call looks for credentials."""
+        super().__init__(partial(self._call, once=False), self._pages)
+        self.once = Clients(partial(self._call, once=True), self._pages)
         self.region = region
+        self._session: boto3.Session | None = None
         self._clients: dict[tuple[str, bool], Any] = {}
+        self._lock = threading.Lock()
 
-    def ask(self, service: str, method: str, **request: object) -> dict[str, Any]:
-        """The answer to a call that may be repeated.
-
-        Raises:
-            AwsError: it was refused, or not answered in time.
-        """
-        return self._call(service, method, request, once=False)
-
-    def once(self, service: str, method: str, **request: object) -> dict[str, Any]:
-        """The answer to a call that is made once; raises as ``ask`` does."""
-        return self._call(service, method, request, once=True)
-
-    def find(self, service: str, method: str, absent: tuple[str, ...], **request: object) -> dict[str, Any] | None:
-        """As ``ask``; None when AWS answers one of the error codes ``absent``: there is no such thing."""
+    def find(self, absent: Collection[str], call: Callable[P, T], *args: P.args, **request: P.kwargs) -> T | None:
+        """What one of the clients' methods answers; None when it is one of the codes ``absent``: no such thing."""
         try:
-            return self.ask(service, method, **request)
+            return call(*args, **request)
         except AwsError as error:
             if error.code in absent:
                 return None
             raise
 
-    def every(self, service: str, method: str, key: str, **request: object) -> list[dict[str, Any]]:
-        """The members ``key`` of every page; raises as ``ask`` does, and when there is no end to them."""
-        found: list[dict[str, Any]] = []
-        more: dict[str, object] = {}
-        for _ in range(_PAGES):
-            page = self.ask(service, method, **request, **more)
-            found += page.get(key, [])
+    def _call(self, service: str, method: str, /, *, once: bool, **request: object) -> Any:  # noqa: ANN401 - boto3's
+        try:
+            return getattr(self._client(service, once=once), method)(**request)
+        except (BotoCoreError, ClientError, ResponseParserError, ValueError) as error:
+            raise self._explained(error, service, method) from error
+
+    def _pages(self, service: str, method: str, /, **request: object) -> Iterator[Any]:
+        """Every page; raises as a call does, and when there is no end to them."""
+        for _ in count() if self.most_pages is None else range(self.most_pages):
+            page = self._call(service, method, once=False, **request)
+            yield page
             name = next((each for each in ("nextToken", "NextToken") if page.get(each)), None)
             if name is None:
-                return found
-            more = {name: page[name]}
-        raise AwsError(f"{service}:{method} goes on after {_PAGES} pages, and what is missing would not show")
+                return
+            request[name] = page[name]
+        raise AwsError(f"{service}:{method} goes on after {self.most_pages} pages, and what is missing would not show")
 
-    def _call(self, service: str, method: str, request: dict[str, object], *, once: bool) -> dict[str, Any]:
-        try:
-            answer: dict[str, Any] = getattr(self._client(service, once), method)(**request)
-        except (BotoCoreError, ClientError, ResponseParserError, ValueError) as error:
-            raise explained(error, f"{service}:{method}", self.region) from error
-        return answer
+    def _client(self, service: str, *, once: bool = False) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
+        # A session makes one client at a time; clients may be shared.
+        with self._lock:
+            if (service, once) not in self._clients:
+                self._session = self._session or boto3.Session(region_name=self.region)
+                make: Any = self._session.client
+                self._clients[service, once] = make(service, config=_ONCE if once else self.reading)
+            return self._clients[service, once]
 
-    def _client(self, service: str, once: bool) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
-        if (service, once) not in self._clients:
-            session: Any = boto3.session.Session()
-            config = _ONCE if once else _READING
-            self._clients[service, once] = session.client(service, region_name=self.region, config=config)
-        return self._clients[service, once]
+    def _explained(self, error: Exception, service: str, method: str) -> AwsError:
+        return explained(error, f"{service}:{method}", self.region)
 
 
 def explained(error: Exception, action: str, region: str) -> AwsError:

@@ -2,7 +2,7 @@
 
 import json
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import boto3
 from botocore.awsrequest import AWSRequest
@@ -16,6 +16,9 @@ from fleet import naming
 from fleet.approval import HEADER, SECONDS, binding
 from fleet.blocks import offering
 from fleet.blocks.offering import Offering, Search
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2.type_defs import DescribeCapacityBlockOfferingsRequestTypeDef
 
 _READING: Final = Config(connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 3})
 # The engine may take three minutes; an answer that is lost is looked up with `list`, and not asked for again.
@@ -34,15 +37,15 @@ def search(environment: Environment, wanted: Search) -> tuple[Offering, ...]:
         AwsError: EC2 does not answer, or refuses.
     """
     found: list[Offering] = []
-    more: dict[str, object] = {}
+    request = cast("DescribeCapacityBlockOfferingsRequestTypeDef", wanted.parameters())
     try:
-        ec2: Any = boto3.client("ec2", region_name=environment.region, config=_READING)
+        ec2 = boto3.client("ec2", region_name=environment.region, config=_READING)
         for _ in range(_PAGES):
-            page = ec2.describe_capacity_block_offerings(**wanted.parameters(), **more)
+            page = ec2.describe_capacity_block_offerings(**request)
             found += map(offering.from_ec2, page.get("CapacityBlockOfferings", []))
             if not page.get("NextToken"):
                 break
-            more = {"NextToken": page["NextToken"]}
+            request["NextToken"] = page["NextToken"]
     except (BotoCoreError, ClientError) as error:
         raise explained(error, "ec2:DescribeCapacityBlockOfferings", environment.region) from error
     return offering.ranked(found)
@@ -80,13 +83,13 @@ def signed_url(region: str, bound_to: str) -> str:
     def bind(request: AWSRequest, **_: object) -> None:
         request.headers[HEADER] = bound_to
 
-    sts: Any = boto3.client("sts", region_name=region, config=_READING)
+    sts = boto3.client("sts", region_name=region, config=_READING)
     sts.meta.events.register("before-sign.sts.GetCallerIdentity", bind)
     return str(sts.generate_presigned_url("get_caller_identity", ExpiresIn=SECONDS, HttpMethod="GET"))
 
 
 def _answer(environment: Environment, payload: dict[str, Any]) -> list[Any]:
-    client: Any = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
+    client = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
     name = naming.capacity_blocks_function(environment.name)
     with waiting(f"waiting for {name}"):
         answer = client.invoke(FunctionName=name, Payload=json.dumps(payload, default=_text).encode())

@@ -28,7 +28,7 @@ def call(environment: Environment, name: str, payload: Mapping[str, object], sec
     """
     patient = Config(connect_timeout=5, read_timeout=seconds, retries={"mode": "standard", "total_max_attempts": 1})
     try:
-        client: Any = boto3.client("lambda", region_name=environment.region, config=patient)
+        client = boto3.client("lambda", region_name=environment.region, config=patient)
         with waiting(f"waiting for {name}"):
             answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
         content: dict[str, Any] = json.loads(answer["Payload"].read())

@@ -81,7 +81,7 @@ class EmulatorControl:
         self._call("/_local/metrics", body, _QUICK_SECONDS)
 
     def set_faults(self, faults: Sequence[Mapping[str, object]]) -> None:
-        """Plant these failures, and no others: each a ``{"call", "match", "error": {"code", "message"}}``.
+        """Inject these failures, and no others: each a ``{"call", "match", "error": {"code", "message"}}``.
 
         ``call`` is a CloudFormation type, whose creation and change then fail, or "service:Operation" with the
         service's boto3 name. ``match`` may narrow it to calls with these parameters (or, for a type, properties,
@@ -91,16 +91,16 @@ class EmulatorControl:
         self._call("/_local/faults", {"faults": list(faults)}, _QUICK_SECONDS)
 
     def faults(self) -> list[dict[str, Any]]:
-        """The failures that are planted now."""
-        planted: list[dict[str, Any]] = self._call("/_local/faults", None, _QUICK_SECONDS)["faults"]
-        return planted
+        """The failures that are injected now."""
+        injected: list[dict[str, Any]] = self._call("/_local/faults", None, _QUICK_SECONDS)["faults"]
+        return injected
 
     def put_reservation(self, region: str, reservation_id: str, **fields: object) -> dict[str, Any]:
-        """Plant a capacity reservation, or change the named fields of any; the answer is how EC2 now shows it.
+        """Seed a capacity reservation, or change the named fields of any; the answer is how EC2 now shows it.
 
         Fields: instance_type, availability_zone and total (all needed for a new one), available, type (default or
         capacity-block), start and end (ISO 8601), tags (a mapping), placement_group_arn, and state, which then stays
-        until it is planted anew; None gives it back to the clock.
+        until it is seeded anew; None gives it back to the clock.
         """
         return self._call("/_local/reservations", {"region": region, "id": reservation_id, **fields}, _QUICK_SECONDS)
 

@@ -11,8 +11,7 @@ from rich.console import Console
 from environments import loader
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
-from local.emulator_process import EmulatorProcess, EmulatorStartError, listen
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import EmulatorProcess, EmulatorStartError, aws_environment, listen, pointed_at
 from local.processes import end_all
 from local.steps import Steps
 

@@ -9,11 +9,10 @@ import msgspec
 import typer
 
 from cli.answers import CONSOLE, refuse
-from cli.bench import plot as plotting
 from cli.bench import result
+from cli.bench import result as plotting
 from cli.bench.load import APIS, Load, LoadError, run
-from cli.bench.plot import PlotError
-from cli.bench.result import Served
+from cli.bench.result import PlotError, Served
 from cli.figures import dollars, priced
 from cli.named import known_region
 from cli.progress import waiting

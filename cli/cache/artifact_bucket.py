@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError
 
@@ -14,6 +14,9 @@ from fleet.compile_cache.artifact import ROOT, Artifact
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.index import ArtifactIndexError
 from fleet.compile_cache.readiness import Sight, is_index, read_index
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.type_defs import ListObjectsV2RequestTypeDef
 
 _ABSENT: Final = ("NoSuchKey", "404")
 # An index is a line for each graph; ten thousand graphs are one megabyte.
@@ -56,9 +59,9 @@ class Shelved:
 def objects(account: Account, place: CachePlace, prefix: str) -> dict[str, Stored]:
     """Everything below ``prefix``, by key. Raises AwsError."""
     found: dict[str, Stored] = {}
-    asked: dict[str, Any] = {"Bucket": place.bucket, "Prefix": prefix}
+    asked: ListObjectsV2RequestTypeDef = {"Bucket": place.bucket, "Prefix": prefix}
     for _ in range(_MOST_PAGES):
-        page = account.ask("s3", "list_objects_v2", **asked)
+        page = account.s3.list_objects_v2(**asked)
         for each in page.get("Contents", []):
             found[each["Key"]] = Stored(int(each["Size"]), each["LastModified"])
         if not page.get("IsTruncated"):
@@ -97,8 +100,10 @@ def delete(account: Account, place: CachePlace, keys: list[str]) -> None:
     """
     for some in ([key for key in keys if is_index(key)], [key for key in keys if not is_index(key)]):
         for first in range(0, len(some), _AT_ONCE):
-            asked = {"Objects": [{"Key": key} for key in some[first : first + _AT_ONCE]], "Quiet": True}
-            answer = account.ask("s3", "delete_objects", Bucket=place.bucket, Delete=asked)
+            answer = account.s3.delete_objects(
+                Bucket=place.bucket,
+                Delete={"Objects": [{"Key": key} for key in some[first : first + _AT_ONCE]], "Quiet": True},
+            )
             for error in answer.get("Errors", []):
                 raise AwsError(f"s3://{place.bucket}/{error.get('Key')} is not deleted: {error.get('Message')}")
 
@@ -107,7 +112,7 @@ def tell(account: Account, place: CachePlace, archives: Mapping[Graph, str]) -> 
     """Say of graphs that they lie in these archives. Raises AwsError."""
     for graph, key in archives.items():
         body = whereabouts.encode(graph, key)
-        account.ask("s3", "put_object", Bucket=place.bucket, Key=whereabouts.key(graph), Body=body)
+        account.s3.put_object(Bucket=place.bucket, Key=whereabouts.key(graph), Body=body)
 
 
 def _shelved(account: Account, place: CachePlace, prefix: str, of: Mapping[str, Stored]) -> Shelved:
@@ -138,11 +143,10 @@ def _relatives(account: Account, place: CachePlace, stored: Mapping[str, Stored]
 
 def content_of(account: Account, place: CachePlace, key: str) -> bytes | None:
     """An object of a reasonable size; None: there is none. Raises AwsError."""
-    answer = account.find("s3", "get_object", _ABSENT, Bucket=place.bucket, Key=key)
+    answer = account.find(_ABSENT, account.s3.get_object, Bucket=place.bucket, Key=key)
     if answer is None:
         return None
     try:
-        content: bytes = answer["Body"].read(_LARGEST_INDEX)
+        return answer["Body"].read(_LARGEST_INDEX)
     except (BotoCoreError, OSError) as error:
         raise AwsError(f"s3://{place.bucket}/{key} broke off: {error}") from error
-    return content

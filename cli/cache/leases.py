@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from cli.account import Account, AwsError
 from cli.cache.place import CachePlace
 from fleet.compile_cache import lease, lease_item
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Row, Standing, Terms
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, ScanInputTypeDef
 
 _MOST_PAGES: Final = 500
 
@@ -29,9 +32,9 @@ def every(account: Account, place: CachePlace, now: float) -> list[Lease]:
         AwsError: DynamoDB does not answer, or the table holds something else.
     """
     found: list[Lease] = []
-    asked: dict[str, Any] = {"TableName": place.table, "ConsistentRead": True}
+    asked: ScanInputTypeDef = {"TableName": place.table, "ConsistentRead": True}
     for _ in range(_MOST_PAGES):
-        page = account.ask("dynamodb", "scan", **asked)
+        page = account.dynamodb.scan(**asked)
         for item in page.get("Items", []):
             found.append(_lease(place, item, now))
         if not page.get("LastEvaluatedKey"):
@@ -50,7 +53,7 @@ def free(account: Account, place: CachePlace, leases: Sequence[Lease], now: floa
     for each in leases:
         asked = lease_item.swap(each.graph, each.row, lease.release(each.row, now))
         try:
-            account.ask("dynamodb", "put_item", TableName=place.table, **asked)
+            account.dynamodb.put_item(TableName=place.table, **asked)
         except AwsError as error:
             if error.code != lease_item.LOST:
                 raise
@@ -58,9 +61,9 @@ def free(account: Account, place: CachePlace, leases: Sequence[Lease], now: floa
     return changed
 
 
-def _lease(place: CachePlace, item: dict[str, dict[str, str]], now: float) -> Lease:
+def _lease(place: CachePlace, item: "dict[str, AttributeValueTypeDef]", now: float) -> Lease:
     try:
-        graph, row = lease_item.read(item)
+        graph, row = lease_item.read(cast("lease_item.Item", item))
     except (KeyError, ValueError) as error:
         raise AwsError(f"lease table {place.table} holds something that is no lease: {error}") from error
     return Lease(graph, row, lease.standing(row, now, Terms()))

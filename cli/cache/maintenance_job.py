@@ -48,9 +48,7 @@ def start(account: Account, environment: Environment, fleet: str, verb: str, nam
     command = [*_PROGRAM, verb, *names]
     if container_overrides.length(command) > container_overrides.LONGEST:
         raise AwsError(f"{len(names)} names are too many for one job: give some of them at a time")
-    answer = account.once(
-        "batch",
-        "submit_job",
+    answer = account.once.batch.submit_job(
         jobName=f"compile-cache-{verb}-{secrets.token_hex(4)}",
         jobQueue=place.queue,
         jobDefinition=place.definition,

@@ -62,7 +62,7 @@ def work_place_of(account: Account, environment: Environment, fleet: str) -> Wor
 
 
 def _parameter(account: Account, environment: Environment, name: str, stack: str) -> dict[str, object]:
-    answer = account.find("ssm", "get_parameter", _NO_PARAMETER, Name=name)
+    answer = account.find(_NO_PARAMETER, account.ssm.get_parameter, Name=name)
     if answer is None:
         where = naming.stack_name(environment.name, stack)
         raise NotDeployedError(

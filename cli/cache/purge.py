@@ -2,10 +2,13 @@
 
 Leases and objects in S3 are changed from here. Graphs lie in the shared tier too, which only a job with the precompile
 role may change, on a node of a training fleet.
+
+When archives go, what tells where a graph lies names one that stays, or goes too.
 """
 
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
@@ -13,16 +16,43 @@ import typer
 
 from cli.account import Account
 from cli.answers import print_json, refuse, say
-from cli.cache import artifact_bucket, found_by_name, leases, maintenance_job
+from cli.cache import artifact_bucket, leases, maintenance_job
 from cli.cache.leases import Lease
 from cli.cache.options import AsJson, Fleet, Yes, compiling_fleet
 from cli.cache.place import CachePlace, place_of
 from cli.cache.promote import saying, tell
 from cli.named import Name, answering
 from environments.model import Environment
+from fleet.compile_cache import whereabouts
 from fleet.compile_cache.artifact import ROOT
 from fleet.compile_cache.graph import Graph, GraphNameError, parse
 from fleet.compile_cache.lease import Standing
+
+_ARCHIVE = ".tar"
+
+
+def after(stored: Iterable[str], gone: Iterable[str]) -> tuple[list[str], dict[Graph, str]]:
+    """Keys that go with the archives among ``gone``; and of graphs that another artifact has too, its archive there."""
+    stored, gone = frozenset(stored), frozenset(gone)
+    left = defaultdict(list)
+    for graph, key in _archives(stored - gone):
+        left[graph].append(key)
+    told = sorted({graph for graph, _ in _archives(gone) if whereabouts.key(graph) in stored})
+    return (
+        [whereabouts.key(graph) for graph in told if graph not in left],
+        {graph: min(left[graph]) for graph in told if graph in left},
+    )
+
+
+def _archives(keys: Iterable[str]) -> Iterator[tuple[Graph, str]]:
+    for key in keys:
+        if key.endswith(_ARCHIVE):
+            try:
+                yield parse("/".join(key.removesuffix(_ARCHIVE).split("/")[-2:])), key
+            except GraphNameError:
+                # Somebody else's.
+                continue
+
 
 _POLL_SECONDS: Final = 10.0
 _SHOWN: Final = 5
@@ -112,7 +142,7 @@ def _plan(
         # Of artifacts that go on the whole there is nothing more to say.
         tars = {f"/{graph}.tar" for graph in graphs}
         plan.keys += [key for key in stored if any(key.endswith(tar) for tar in tars) and key not in plan.keys]
-        with_them, plan.moved = found_by_name.after(stored, plan.keys)
+        with_them, plan.moved = after(stored, plan.keys)
         plan.keys += with_them
     return plan
 

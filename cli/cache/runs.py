@@ -3,14 +3,18 @@
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cli.account import Account
 from cli.cache.place import CachePlace
 from fleet.compile_cache.request import BATCH_SIZES, MODELS, PrecompileRequest, RequestError, read
+
+if TYPE_CHECKING:
+    from mypy_boto3_stepfunctions.literals import ExecutionStatusType
+    from mypy_boto3_stepfunctions.type_defs import HistoryEventTypeDef
 
 RUNNING: Final = "RUNNING"
 SUCCEEDED: Final = "SUCCEEDED"
@@ -56,7 +60,8 @@ def running(account: Account, place: CachePlace) -> list[Run] | None:
 def failed(account: Account, place: CachePlace) -> list[Run] | None:
     """The newest that failed or ran out of time, newest first; None: there is no pipeline. Raises AwsError."""
     found: list[Run] = []
-    for status in ("FAILED", "TIMED_OUT"):
+    statuses: tuple[ExecutionStatusType, ...] = ("FAILED", "TIMED_OUT")
+    for status in statuses:
         some = _listed(account, place, status, _NEWEST)
         if some is None:
             return None
@@ -67,8 +72,8 @@ def failed(account: Account, place: CachePlace) -> list[Run] | None:
 def start(account: Account, place: CachePlace, request: PrecompileRequest) -> str:
     """Begin a precompilation; the execution's ARN. Said again under the same name it is the same. Raises AwsError."""
     name = f"{request.artifact.prefix.rpartition('/')[2]}-{secrets.token_hex(4)}"
-    answer = account.ask(
-        "stepfunctions", "start_execution", stateMachineArn=place.machine, name=name, input=json.dumps(fields(request))
+    answer = account.stepfunctions.start_execution(
+        stateMachineArn=place.machine, name=name, input=json.dumps(fields(request))
     )
     return str(answer["executionArn"])
 
@@ -90,7 +95,7 @@ def fields(request: PrecompileRequest) -> dict[str, Any]:
 
 def look(account: Account, arn: str) -> Run:
     """The execution as it is now. Raises AwsError."""
-    told = account.ask("stepfunctions", "describe_execution", executionArn=arn)
+    told = account.stepfunctions.describe_execution(executionArn=arn)
     request, asked = _request(str(told.get("input") or ""))
     return Run(
         arn=arn,
@@ -105,10 +110,9 @@ def look(account: Account, arn: str) -> Run:
 
 def step(account: Account, arn: str) -> str:
     """The name of the state that it entered last; empty before the first. Raises AwsError."""
-    history = account.ask(
-        "stepfunctions", "get_execution_history",
-        executionArn=arn, reverseOrder=True, maxResults=_LATEST_EVENTS, includeExecutionData=False,
-    )  # fmt: skip
+    history = account.stepfunctions.get_execution_history(
+        executionArn=arn, reverseOrder=True, maxResults=_LATEST_EVENTS, includeExecutionData=False
+    )
     return next(_names(history.get("events", [])), "")
 
 
@@ -128,13 +132,13 @@ def follow(
         pause(seconds)
 
 
-def _names(events: Iterable[dict[str, Any]]) -> Any:  # noqa: ANN401 - an iterator of texts out of boto3's untyped answer
+def _names(events: "Iterable[HistoryEventTypeDef]") -> Iterator[str]:
     return (str(each["stateEnteredEventDetails"]["name"]) for each in events if str(each["type"]).endswith(_ENTERED))
 
 
-def _listed(account: Account, place: CachePlace, status: str, most: int) -> list[Run] | None:
+def _listed(account: Account, place: CachePlace, status: "ExecutionStatusType", most: int) -> list[Run] | None:
     answer = account.find(
-        "stepfunctions", "list_executions", ABSENT,
+        ABSENT, account.stepfunctions.list_executions,
         stateMachineArn=place.machine, statusFilter=status, maxResults=most,
     )  # fmt: skip
     if answer is None:

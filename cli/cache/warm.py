@@ -13,7 +13,7 @@ from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersi
 from cli.cache.place import place_of
 from cli.figures import today
 from cli.named import Name, answering
-from cli.prices.reading import newest
+from cli.prices.table import newest_or_embedded
 from cli.progress import Line, waiting
 from environments.fleet_specs import fleet_spec
 from environments.model import Environment
@@ -98,7 +98,7 @@ def _start(account: Account, environment: Environment, request: PrecompileReques
 
 
 def _costs(account: Account, environment: Environment, fleet: str) -> str:
-    spec = newest(account, environment.name, fleet_spec(environment, compiling_fleet(environment, fleet)))
+    spec = newest_or_embedded(account, environment.name, fleet_spec(environment, compiling_fleet(environment, fleet)))
     price = price_of(spec)
     return f"one {spec.instance_type} of {fleet}, {UNKNOWN if price is None else rate(price, today())}"
 

@@ -1,18 +1,11 @@
 """The account, as far as it can be asked: every call has a time limit, is repeated once, and fails with a finding."""
 
-import threading
-from collections.abc import Collection
-from typing import Any, Final
+from typing import Final
 
-import boto3
 from botocore.config import Config
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-)
-from botocore.parsers import ResponseParserError
+from botocore.exceptions import ClientError
 
-from cli.account import NO_CREDENTIALS, WITHOUT_CREDENTIALS
+from cli.account import NO_CREDENTIALS, WITHOUT_CREDENTIALS, Account, AwsError
 from fleet.diagnostics import Diagnostic
 from planning.preflight import account as findings
 
@@ -34,64 +27,22 @@ _BUSY: Final = frozenset({
 })  # fmt: skip
 
 
-class UnansweredError(Exception):
+class UnansweredError(AwsError):
     """AWS did not answer a question; ``finding`` says so to people, ``code`` is AWS's own, or one of this module."""
 
     def __init__(self, finding: Diagnostic, code: str, message: str) -> None:
-        super().__init__(str(finding))
+        super().__init__(str(finding), code)
         self.finding = finding
-        self.code = code
         self.message = message
 
 
-class Account:
-    """One region of the account that the person's credentials are of. Several threads may ask."""
+class DoctorAccount(Account):
+    """The account whose every failure is a finding."""
 
-    def __init__(self, region: str) -> None:
-        """Ask in ``region``; the first question looks for credentials."""
-        self.region = region
-        self._session: Any = None
-        self._clients: dict[str, Any] = {}
-        self._lock = threading.Lock()
+    reading = _CONFIG
+    most_pages = None
 
-    def ask(self, service: str, method: str, **request: object) -> dict[str, Any]:
-        """AWS's answer to one call of a boto3 client.
-
-        Raises:
-            UnansweredError: no permission, no answer in time, or a refusal.
-        """
-        try:
-            answer: dict[str, Any] = getattr(self._client(service), method)(**request)
-        except (BotoCoreError, ClientError, ResponseParserError, ValueError) as error:
-            raise self._unanswered(service, method, error) from error
-        return answer
-
-    def find(self, service: str, method: str, absent: Collection[str], **request: object) -> dict[str, Any] | None:
-        """As ``ask``; None when AWS answers one of the error codes ``absent``: there is no such thing."""
-        try:
-            return self.ask(service, method, **request)
-        except UnansweredError as error:
-            if error.code in absent:
-                return None
-            raise
-
-    def every(self, service: str, method: str, key: str, **request: object) -> list[dict[str, Any]]:
-        """The members ``key`` of every page of an answer; raises as ``ask`` does."""
-        try:
-            pages = self._client(service).get_paginator(method).paginate(**request)
-            return [each for page in pages for each in page.get(key, [])]
-        except (BotoCoreError, ClientError, ResponseParserError, ValueError) as error:
-            raise self._unanswered(service, method, error) from error
-
-    def _client(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes its clients at run time
-        # A session makes one client at a time; clients may be shared.
-        with self._lock:
-            if service not in self._clients:
-                self._session = self._session or boto3.session.Session()
-                self._clients[service] = self._session.client(service, region_name=self.region, config=_CONFIG)
-            return self._clients[service]
-
-    def _unanswered(self, service: str, method: str, error: Exception) -> UnansweredError:
+    def _explained(self, error: Exception, service: str, method: str) -> UnansweredError:
         action = self._action(service, method)
         if isinstance(error, ClientError):
             details = error.response.get("Error", {})
@@ -109,7 +60,7 @@ class Account:
 
     def _action(self, service: str, method: str) -> str:
         """As a policy writes it: servicequotas:GetServiceQuota."""
-        client = self._clients.get(service)
+        client = self._clients.get((service, False))
         if client is None:
             return f"{service}:{method}"
         model = client.meta.service_model

@@ -1,40 +1,52 @@
 """What the account has of what fleets use: running accelerated instances, and capacity reservations."""
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from cli.doctor.account import Account
+from cli.doctor.account import DoctorAccount
 from fleet.instances import catalogue
 from fleet.naming import PROJECT
 from planning.preflight.quotas import InstanceSeen
 from planning.preflight.reservations import ReservationSeen
 
+if TYPE_CHECKING:
+    from mypy_boto3_ec2.type_defs import CapacityReservationTypeDef, FilterTypeDef, InstanceTypeDef, TagTypeDef
+
 _BLOCK: Final = "capacity-block"
 
 
-def instances(account: Account) -> list[InstanceSeen]:
+def instances(account: DoctorAccount) -> list[InstanceSeen]:
     """Every Trainium and Inferentia instance that counts against a quota now."""
     known = catalogue().values()
-    filters = [
+    filters: list[FilterTypeDef] = [
         {"Name": "instance-type", "Values": sorted({f"{each.family}.*" for each in known if each.is_neuron})},
         {"Name": "instance-state-name", "Values": ["pending", "running"]},
     ]
-    launches = account.every("ec2", "describe_instances", "Reservations", Filters=filters)
+    launches = [
+        each
+        for page in account.ec2.get_paginator("describe_instances").paginate(Filters=filters)
+        for each in page.get("Reservations", [])
+    ]
     return [_instance(each) for launch in launches for each in launch.get("Instances", [])]
 
 
-def reservations(account: Account) -> dict[str, ReservationSeen]:
+def reservations(account: DoctorAccount) -> dict[str, ReservationSeen]:
     """Every capacity reservation that the account can use, by id; Capacity Blocks are among them."""
-    found = account.every("ec2", "describe_capacity_reservations", "CapacityReservations")
+    found = [
+        each
+        for page in account.ec2.get_paginator("describe_capacity_reservations").paginate()
+        for each in page.get("CapacityReservations", [])
+    ]
     return {each["CapacityReservationId"]: _reservation(each) for each in found}
 
 
-def tags(thing: dict[str, Any]) -> dict[str, str]:
-    """The tags of something as EC2 shows it."""
-    return {tag["Key"]: tag["Value"] for tag in thing.get("Tags", [])}
+def tags(tagged: "Sequence[TagTypeDef]") -> dict[str, str]:
+    """Tags as EC2 shows them."""
+    return {tag["Key"]: tag["Value"] for tag in tagged}
 
 
-def _instance(seen: dict[str, Any]) -> InstanceSeen:
-    environment, fleet = _owner(seen)
+def _instance(seen: "InstanceTypeDef") -> InstanceSeen:
+    environment, fleet = _owner(seen.get("Tags", []))
     return InstanceSeen(
         instance_type=seen["InstanceType"],
         subnet_id=seen.get("SubnetId", ""),
@@ -45,8 +57,8 @@ def _instance(seen: dict[str, Any]) -> InstanceSeen:
     )
 
 
-def _reservation(seen: dict[str, Any]) -> ReservationSeen:
-    environment, fleet = _owner(seen)
+def _reservation(seen: "CapacityReservationTypeDef") -> ReservationSeen:
+    environment, fleet = _owner(seen.get("Tags", []))
     group = seen.get("PlacementGroupArn")
     return ReservationSeen(
         reservation_id=seen["CapacityReservationId"],
@@ -67,7 +79,7 @@ def _reservation(seen: dict[str, Any]) -> ReservationSeen:
     )
 
 
-def _owner(seen: dict[str, Any]) -> tuple[str | None, str | None]:
+def _owner(tagged: "Sequence[TagTypeDef]") -> tuple[str | None, str | None]:
     """The environment and fleet of this project that something belongs to."""
-    own = tags(seen)
+    own = tags(tagged)
     return (own.get("environment"), own.get("fleet")) if own.get("project") == PROJECT else (None, None)

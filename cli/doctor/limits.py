@@ -1,18 +1,21 @@
 """What runs out: quotas of the account, and addresses of the subnets."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-from cli.doctor.account import Account
+from cli.doctor.account import DoctorAccount
 from cli.doctor.visit import Entry, Visit
 from environments.fleets import InferenceFleet, TrainingFleet
 from fleet.capacity import quotas_needed
 from fleet.diagnostics import Diagnostic
 from fleet.hosting.quotas import SERVICE as SAGEMAKER
 from fleet.hosting.quotas import quota_code
-from planning.preflight.addresses import NodesToCome, addresses_needed, diagnose_addresses
 from planning.preflight.quotas import diagnose_quotas, vcpus_of_others
 from planning.preflight.rollouts import HostedNeed, diagnose_candidates, diagnose_hosted_quotas
+from planning.preflight.zones import NodesToCome, addresses_needed, diagnose_addresses
+
+if TYPE_CHECKING:
+    from mypy_boto3_service_quotas.type_defs import ServiceQuotaTypeDef
 
 _UNKNOWN: Final = frozenset({"NoSuchResourceException"})
 
@@ -45,19 +48,17 @@ def endpoint_quotas(visit: Visit) -> Iterator[Diagnostic]:
     yield from diagnose_hosted_quotas(needs, seen, visit.environment.region)
 
 
-def _value(account: Account, code: str) -> float | None:
+def _value(account: DoctorAccount, code: str) -> float | None:
     found = _quota(account, "ec2", code)
     return None if found is None else float(found["Value"])
 
 
-def _quota(account: Account, service: str, code: str) -> dict[str, Any] | None:
+def _quota(account: DoctorAccount, service: str, code: str) -> "ServiceQuotaTypeDef | None":
     # A quota that was never raised has AWS's default, which another call tells.
-    for method in ("get_service_quota", "get_aws_default_service_quota"):
-        found = account.find("service-quotas", method, _UNKNOWN, ServiceCode=service, QuotaCode=code)
-        if found is not None:
-            quota: dict[str, Any] = found["Quota"]
-            return quota
-    return None
+    quotas = account.service_quotas
+    own = account.find(_UNKNOWN, quotas.get_service_quota, ServiceCode=service, QuotaCode=code)
+    found = own or account.find(_UNKNOWN, quotas.get_aws_default_service_quota, ServiceCode=service, QuotaCode=code)
+    return None if found is None else found["Quota"]
 
 
 def addresses(visit: Visit) -> Iterator[Diagnostic]:

@@ -1,14 +1,46 @@
-"""The capacity that a fleet was promised: a reservation, a block, a group of them, or the one that a stack creates."""
+"""Zones, what EC2 offers there, and the capacity that a fleet was promised: a reservation, a block, a group of them."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from cli.doctor.account import Account
+from cli.doctor.account import NO_ANSWER, DoctorAccount, UnansweredError
 from cli.doctor.visit import Entry, Visit
 from fleet import naming
 from fleet.diagnostics import Diagnostic
+from planning.preflight.account import no_answer
 from planning.preflight.reservation_groups import ReservationGroupSeen, diagnose_group
 from planning.preflight.reservations import ReservationSeen, diagnose_reservation, not_created, not_found
+from planning.preflight.zones import ZoneSeen, diagnose_offering, diagnose_zones
+
+# What EC2 answers in a region that is not enabled for the account.
+_NOT_ENABLED: Final = frozenset({"AuthFailure", "OptInRequired"})
+
+
+def zones(visit: Visit) -> Iterator[Diagnostic]:
+    """The first regional question, too: does the region answer?"""
+    try:
+        seen = visit.account.ec2.describe_availability_zones()["AvailabilityZones"]
+    except UnansweredError as error:
+        if error.code == NO_ANSWER or error.code in _NOT_ENABLED:
+            yield no_answer("region", visit.environment.region, error.message)
+            return
+        raise
+    known = [ZoneSeen(each["ZoneName"], each.get("ZoneId", ""), each.get("State", "available")) for each in seen]
+    yield from diagnose_zones(visit.environment.network.availability_zones, known)
+
+
+def offering(visit: Visit, entry: Entry) -> Iterator[Diagnostic]:
+    """Where EC2 offers the fleet's type today."""
+    found = [
+        each
+        for page in visit.account.ec2.get_paginator("describe_instance_type_offerings").paginate(
+            LocationType="availability-zone-id",
+            Filters=[{"Name": "instance-type", "Values": [entry.spec.instance_type]}],
+        )
+        for each in page.get("InstanceTypeOfferings", [])
+    ]
+    yield from diagnose_offering(entry.plan, {each["Location"] for each in found})
+
 
 _NO_GROUP: Final = frozenset({"NotFoundException"})
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
@@ -53,12 +85,16 @@ def _group(visit: Visit, entry: Entry, arn: str) -> Iterator[Diagnostic]:
     yield from diagnose_group(entry.spec, seen, members)
 
 
-def _group_seen(account: Account, arn: str) -> ReservationGroupSeen | None:
-    found = account.find("resource-groups", "get_group_configuration", _NO_GROUP, Group=arn)
+def _group_seen(account: DoctorAccount, arn: str) -> ReservationGroupSeen | None:
+    found = account.find(_NO_GROUP, account.resource_groups.get_group_configuration, Group=arn)
     if found is None:
         return None
     configuration = found.get("GroupConfiguration", {}).get("Configuration", [])
-    listed = account.every("resource-groups", "list_group_resources", "Resources", Group=arn)
+    listed = [
+        each
+        for page in account.resource_groups.get_paginator("list_group_resources").paginate(Group=arn)
+        for each in page.get("Resources", [])
+    ]
     held = [each["Identifier"] for each in listed]
     return ReservationGroupSeen(
         tuple(item["Type"] for item in configuration),

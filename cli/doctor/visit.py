@@ -4,8 +4,8 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from datetime import datetime
 
-from cli.doctor import deployment, inventory, network
-from cli.doctor.account import Account
+from cli.doctor import inventory, network
+from cli.doctor.account import DoctorAccount
 from environments.fleet_specs import fleet_spec
 from environments.fleets import Fleet
 from environments.model import Environment
@@ -34,7 +34,7 @@ class Visit:
 
     environment: Environment
     entries: tuple[Entry, ...]
-    account: Account
+    account: DoctorAccount
     now: datetime
     stacks: network.Stacks
     instances: Future[list[InstanceSeen]]
@@ -43,10 +43,10 @@ class Visit:
     templates: Future[dict[str, network.Template]]
 
     @classmethod
-    def begin(cls, environment: Environment, account: Account, now: datetime, pool: Executor) -> "Visit":
+    def begin(cls, environment: Environment, account: DoctorAccount, now: datetime, pool: Executor) -> "Visit":
         """Start the readings on ``pool``."""
         # The first to start is the one that others wait for.
-        stacks: network.Stacks = pool.submit(deployment.stacks, account, environment.name)
+        stacks: network.Stacks = pool.submit(network.stacks, account, environment.name)
         return cls(
             environment,
             tuple(

@@ -9,12 +9,15 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cli.account import Account, AwsError
 from fleet import naming
 from fleet.jobs.plan import JobPlan
 from fleet.jobs.submission import Place, request
+
+if TYPE_CHECKING:
+    from mypy_boto3_batch.type_defs import JobSummaryTypeDef, KeyValuesPairTypeDef
 
 _TRIES: Final = 2
 _LOOKS: Final = 4
@@ -43,7 +46,7 @@ def send(
     asked = request(plan, environment=environment, place=place, name=name)
     for _ in range(_TRIES):
         try:
-            answer = account.once("batch", "submit_job", **asked)
+            answer = account.once.batch.submit_job(**asked)
             if "jobId" not in answer:
                 raise AwsError("batch:submit_job was answered without a job", is_lost=True)  # noqa: TRY301 - lost too
             return str(answer["jobId"])
@@ -72,10 +75,14 @@ def _look(account: Account, environment: str, place: Place, name: str, pause: Ca
     return None
 
 
-def named(account: Account, queue: str, name: str) -> list[dict[str, Any]]:
+def named(account: Account, queue: str, name: str) -> "list[JobSummaryTypeDef]":
     """Summaries of the queue's jobs of this name, in whatever state; ``*`` at its end stands for anything."""
-    filters = [{"name": "JOB_NAME", "values": [name]}]
-    found = account.every("batch", "list_jobs", "jobSummaryList", jobQueue=queue, filters=filters)
+    filters: list[KeyValuesPairTypeDef] = [{"name": "JOB_NAME", "values": [name]}]
+    found = [
+        each
+        for page in account.batch.get_paginator("list_jobs").paginate(jobQueue=queue, filters=filters)
+        for each in page.get("jobSummaryList", [])
+    ]
     wanted = name.removesuffix("*")
     return [each for each in found if _is(each["jobName"], wanted, is_prefix=name.endswith("*"))]
 
@@ -102,17 +109,25 @@ def with_image(account: Account, environment: str, place: Place, image: str) -> 
     if image == place.image:
         return place
     name = definition_name(environment, place, image)
-    known = account.every(
-        "batch", "describe_job_definitions", "jobDefinitions", jobDefinitionName=name, status="ACTIVE"
-    )
+    known = [
+        each
+        for page in account.batch.get_paginator("describe_job_definitions").paginate(
+            jobDefinitionName=name, status="ACTIVE"
+        )
+        for each in page.get("jobDefinitions", [])
+    ]
     if known:
         return replace(place, definition=str(known[0]["jobDefinitionArn"]), image=image)
-    found = account.every("batch", "describe_job_definitions", "jobDefinitions", jobDefinitions=[place.definition])
+    found = [
+        each
+        for page in account.batch.get_paginator("describe_job_definitions").paginate(jobDefinitions=[place.definition])
+        for each in page.get("jobDefinitions", [])
+    ]
     if not found:
         raise AwsError(f"Batch does not show job definition {place.definition}: deploy the training stack again")
     copy: dict[str, Any] = {key: found[0][key] for key in _COPIED if key in found[0]}
     copy["tags"] = {key: value for key, value in copy.get("tags", {}).items() if not key.startswith(_NOT_TAGS)}
     for nodes in copy["nodeProperties"]["nodeRangeProperties"]:
         nodes["container"]["image"] = image
-    made = account.ask("batch", "register_job_definition", jobDefinitionName=name, **copy)
+    made = account.batch.register_job_definition(jobDefinitionName=name, **copy)
     return replace(place, definition=str(made["jobDefinitionArn"]), image=image)

@@ -1,12 +1,31 @@
-"""A job that was found, on AWS Batch or on a pool."""
+"""A job as people name it, and as it was found on AWS Batch or on a pool."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from cli.answers import complain, say
 from environments.fleets import TrainingFleet
+from fleet.diagnostics import Diagnostic
 from fleet.jobs.job import Job
 from fleet.jobs.progress import ENDED
 from fleet.pool.job import PoolJob
+
+Wanted = Annotated[str, typer.Argument(help="A job's id, its name as submitted, or its name in the job file.")]
+
+
+def say_findings(file: Path, findings: Sequence[Diagnostic]) -> None:
+    """One line for each: errors on standard error, the others on standard output."""
+    for finding in findings:
+        line = f"{file}: {finding.severity}: {finding} [{finding.code}]"
+        if finding.is_error:
+            complain(line)
+        else:
+            say(line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,28 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from cli.account import Account, AwsError
 from cli.jobs import pools
 from cli.jobs.batch_submit import named
 from cli.jobs.found import Found
-from cli.jobs.pool_jobs import found_on_pools
+from cli.jobs.pools import found_on_pools
 from cli.jobs.submission_targets import NotDeployedError, place_of
 from environments.fleets import TrainingFleet
 from environments.model import Environment
 from fleet.jobs.job import Job
 from fleet.jobs.progress import ACTIVE, ENDED, Attempt, NodeRun
 from fleet.jobs.submission import JOB_TAG, OWNER_TAG, TOKENS_WANTED
+
+if TYPE_CHECKING:
+    from mypy_boto3_batch.literals import JobStatusType
+    from mypy_boto3_batch.type_defs import (
+        AttemptContainerDetailTypeDef,
+        AttemptDetailTypeDef,
+        ContainerDetailTypeDef,
+        JobDetailTypeDef,
+    )
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TOKEN: Final = re.compile(r"-[0-9a-f]{8}")
@@ -57,7 +66,10 @@ def every(account: Account, environment: Environment, *, ended: bool) -> Iterato
         listed = [
             job["jobId"]
             for status in statuses
-            for job in account.every("batch", "list_jobs", "jobSummaryList", jobQueue=queue, jobStatus=status)
+            for page in account.batch.get_paginator("list_jobs").paginate(
+                jobQueue=queue, jobStatus=cast("JobStatusType", status)
+            )
+            for job in page.get("jobSummaryList", [])
         ]
         for detail in describe(account, listed):
             one = _found(environment, detail, fleet)
@@ -75,12 +87,12 @@ def nodes_of(account: Account, found: Found) -> tuple[NodeRun, ...]:
     return tuple(_node(index, details[each]) for index, each in enumerate(ids) if each in details)
 
 
-def describe(account: Account, ids: Iterable[str]) -> list[dict[str, Any]]:
+def describe(account: Account, ids: Iterable[str]) -> "list[JobDetailTypeDef]":
     """DescribeJobs, in as many calls as it takes."""
     asked = list(ids)
-    details: list[dict[str, Any]] = []
+    details: list[JobDetailTypeDef] = []
     for first in range(0, len(asked), _AT_ONCE):
-        details += account.ask("batch", "describe_jobs", jobs=asked[first : first + _AT_ONCE]).get("jobs", [])
+        details += account.batch.describe_jobs(jobs=asked[first : first + _AT_ONCE]).get("jobs", [])
     return details
 
 
@@ -113,7 +125,7 @@ def _queues(account: Account, environment: Environment, *, is_alone: bool) -> li
     return found
 
 
-def _by_name(account: Account, environment: Environment, name: str, *, is_alone: bool) -> list[dict[str, Any]]:
+def _by_name(account: Account, environment: Environment, name: str, *, is_alone: bool) -> "list[JobDetailTypeDef]":
     ids: list[str] = []
     for _, queue in _queues(account, environment, is_alone=is_alone):
         exact = named(account, queue, name)
@@ -124,7 +136,7 @@ def _by_name(account: Account, environment: Environment, name: str, *, is_alone:
     return describe(account, ids)
 
 
-def _found(environment: Environment, detail: Mapping[str, Any], of: TrainingFleet | None = None) -> Found | None:
+def _found(environment: Environment, detail: "JobDetailTypeDef", of: TrainingFleet | None = None) -> Found | None:
     tags: Mapping[str, str] = detail.get("tags") or {}
     fleets = {fleet.name: fleet for fleet in environment.training_fleets}
     fleet = of or fleets.get(tags.get("fleet", ""))
@@ -145,22 +157,21 @@ def _found(environment: Environment, detail: Mapping[str, Any], of: TrainingFlee
     )
 
 
-def _job(detail: Mapping[str, Any], tags: Mapping[str, str], fleet: TrainingFleet) -> Job:
+def _job(detail: "JobDetailTypeDef", tags: Mapping[str, str], fleet: TrainingFleet) -> Job:
     parameters: Mapping[str, str] = detail.get("parameters") or {}
-    nodes: Mapping[str, Any] = detail.get("nodeProperties") or {}
     return Job(
         name=tags.get(JOB_TAG, str(detail["jobName"])),
         owner=tags.get(OWNER_TAG, fleet.owner),
         fleet=fleet.name,
-        nodes=int(nodes.get("numNodes", 1)),
+        nodes=detail["nodeProperties"]["numNodes"] if detail.get("nodeProperties") else 1,
         image="",
         command=(),
         tokens_wanted=_number(parameters.get(TOKENS_WANTED)),
     )
 
 
-def _node(index: int, detail: Mapping[str, Any]) -> NodeRun:
-    container: Mapping[str, Any] = detail.get("container") or {}
+def _node(index: int, detail: "JobDetailTypeDef") -> NodeRun:
+    container: ContainerDetailTypeDef = detail.get("container") or {}
     attempts = [_attempt(each) for each in detail.get("attempts") or ()]
     started = moment(detail.get("startedAt"))
     # Batch lists an attempt when it is over; the one that runs is told by the job itself.
@@ -174,8 +185,8 @@ def _node(index: int, detail: Mapping[str, Any]) -> NodeRun:
     return NodeRun(index, str(detail["status"]), reason, tuple(attempts), instance)
 
 
-def _attempt(told: Mapping[str, Any]) -> Attempt:
-    container: Mapping[str, Any] = told.get("container") or {}
+def _attempt(told: "AttemptDetailTypeDef") -> Attempt:
+    container: AttemptContainerDetailTypeDef = told.get("container") or {}
     return Attempt(
         moment(told.get("startedAt")),
         moment(told.get("stoppedAt")),

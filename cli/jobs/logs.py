@@ -9,8 +9,7 @@ import typer
 
 from cli.account import Account
 from cli.answers import refuse
-from cli.jobs.answers import Wanted
-from cli.jobs.found import Found
+from cli.jobs.found import Found, Wanted
 from cli.jobs.job_lookup import again, find, nodes_of
 from cli.named import Name, answering
 from environments.model import Environment
@@ -67,7 +66,7 @@ def _page(account: Account, group: str, stream: str, token: str, lines: int) -> 
     while True:
         asked: dict[str, Any] = {"logGroupName": group, "logStreamName": stream}
         asked |= {"nextToken": token, "startFromHead": True} if token else {"startFromHead": False, "limit": lines}
-        answer = account.find("logs", "get_log_events", _NO_STREAM, **asked)
+        answer = account.find(_NO_STREAM, account.logs.get_log_events, **asked)
         if answer is None:
             return events, token
         events += [{"timestamp": each["timestamp"], "message": each["message"]} for each in answer["events"]]

@@ -5,7 +5,7 @@ A pool's job is an item that is written once, by its id: a second try finds the 
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import TypeAdapter
 
@@ -19,6 +19,11 @@ from fleet.pool.container import CONTAINER
 from fleet.pool.job import Order, Phase, PoolJob, Rank, submitted
 from fleet.pool.job_item import packed, unpacked
 from fleet.pool.observed import Place
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
+from cli.jobs.found import Found
+from fleet.jobs.job import Job
 
 _JOB: Final = TypeAdapter(PoolJob)
 _PLACE: Final = TypeAdapter(Place)
@@ -45,10 +50,9 @@ def send(account: Account, environment: Environment, order: Order) -> str:
         "body": packed(_JOB.dump_json(submitted(order))),
     }
     try:
-        account.ask(
-            "dynamodb", "put_item",
-            TableName=naming.pool_table(environment.name), Item=item, ConditionExpression="attribute_not_exists(body)",
-        )  # fmt: skip
+        account.dynamodb.put_item(
+            TableName=naming.pool_table(environment.name), Item=item, ConditionExpression="attribute_not_exists(body)"
+        )
     except AwsError as error:
         # An answer that was lost: the try before this one has written it.
         if error.code != _TAKEN:
@@ -63,34 +67,31 @@ def jobs_of(account: Account, environment: Environment, fleet: TrainingFleet) ->
         NotDeployedError: there is no table.
         AwsError: DynamoDB does not answer.
     """
-    more: dict[str, Any] = {}
+    request: QueryInputTypeDef = {
+        "TableName": naming.pool_table(environment.name),
+        "ConsistentRead": True,
+        "KeyConditionExpression": "fleet = :fleet AND begins_with(#item, :jobs)",
+        "ExpressionAttributeNames": {"#item": "item"},
+        "ExpressionAttributeValues": {":fleet": {"S": fleet.name}, ":jobs": {"S": "job/"}},
+    }
     while True:
-        answer = account.find(
-            "dynamodb", "query", _NO_TABLE,
-            TableName=naming.pool_table(environment.name),
-            ConsistentRead=True,
-            KeyConditionExpression="fleet = :fleet AND begins_with(#item, :jobs)",
-            ExpressionAttributeNames={"#item": "item"},
-            ExpressionAttributeValues={":fleet": {"S": fleet.name}, ":jobs": {"S": "job/"}},
-            **more,
-        )  # fmt: skip
+        answer = account.find(_NO_TABLE, account.dynamodb.query, **request)
         if answer is None:
             stack = naming.stack_name(environment.name, "pools")
             raise NotDeployedError(f"there is no table of jobs: deploy {stack} with `cdk deploy -c env=…`")
         for item in answer["Items"]:
-            job = _JOB.validate_json(unpacked(item["body"]))
+            job = _JOB.validate_json(unpacked(dict(item["body"])))
             # Told to end, and not looked at since.
             is_told = "stop" in item and not job.is_over and not job.fails_with
             yield replace(job, reason=f"to be stopped by {item['stop']['S']}") if is_told else job
         if not answer.get("LastEvaluatedKey"):
             return
-        more = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
 def stop(account: Account, environment: Environment, fleet: str, job_id: str) -> None:
     """Have the job ended: its containers get SIGTERM, and their time to save."""
-    account.ask(
-        "dynamodb", "update_item",
+    account.dynamodb.update_item(
         TableName=naming.pool_table(environment.name),
         Key=_key(fleet, job_id),
         UpdateExpression="SET #stop = :who",
@@ -127,3 +128,35 @@ def _attempt(job: PoolJob, rank: Rank) -> Attempt:
 
 def _key(fleet: str, job_id: str) -> dict[str, dict[str, str]]:
     return {"fleet": {"S": fleet}, "item": {"S": f"job/{job_id}"}}
+
+
+def found_on_pools(account: Account, environment: Environment) -> list[Found] | None:
+    """The jobs of every pool that is deployed; None where none is."""
+    found: list[Found] | None = None
+    for fleet in environment.pool_fleets:
+        try:
+            jobs = list(jobs_of(account, environment, fleet))
+        except NotDeployedError:
+            if not environment.batch_fleets:
+                raise
+            continue
+        found = [*(found or []), *(_of_pool(fleet, job) for job in jobs)]
+    return found
+
+
+def _of_pool(fleet: TrainingFleet, job: PoolJob) -> Found:
+    asked, last = job.order, job.last
+    starts = [rank.started_at for rank in last.ranks if rank.started_at] if last else []
+    return Found(
+        job_id=asked.job_id,
+        name=asked.name,
+        fleet=fleet,
+        job=Job(asked.job, asked.owner, fleet.name, asked.nodes, "", (), tokens_wanted=asked.tokens_wanted),
+        status=status(job),
+        reason=job.reason,
+        created=asked.created_at,
+        started=min(starts, default=None),
+        stopped=job.since if job.is_over else None,
+        attempts=sum(attempt.is_over for attempt in job.attempts),
+        pool_job=job,
+    )

@@ -12,7 +12,7 @@ from cli.jobs import job_file, pools
 from cli.jobs.job_file import JobFile
 from cli.jobs.model import pace_of, shape_of, training_of
 from cli.jobs.submission_targets import block_of, image_exists, place_of, planned_block
-from cli.prices.reading import newest
+from cli.prices.table import newest_or_embedded
 from environments import loader
 from environments.fleet_specs import fleet_spec
 from environments.fleets import InferenceFleet
@@ -103,7 +103,7 @@ class _Judge:
         standing = self._standing(planned_block(self._fleet), None)
         if not offline:
             account = Account(self._environment.region)
-            self._spec = newest(account, self._environment.name, self._spec)
+            self._spec = newest_or_embedded(account, self._environment.name, self._spec)
             if self._fleet.is_pool:
                 pool = pools.place_of(account, self._environment, self._fleet.name)
             else:

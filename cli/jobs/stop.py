@@ -12,13 +12,11 @@ import typer
 from cli.account import Account, AwsError
 from cli.answers import print_json, refuse, say
 from cli.jobs import pools
-from cli.jobs.answers import Wanted
-from cli.jobs.found import Found
+from cli.jobs.found import Found, Wanted
 from cli.jobs.job_lookup import describe, find, nodes_of
 from cli.named import Name, answering
 from environments.fleets import pool_settings
 from environments.model import Environment
-from fleet.jobs.progress import ENDED
 
 # Where the node agent and the containers look for marker files: docs/checkpoints.md.
 _RUN_DIRECTORY: Final = "/run/neuron-fleet"
@@ -104,13 +102,14 @@ def _wait(account: Account, found: Found, seconds: float) -> str:
 
 
 def _terminate(account: Account, found: Found, reason: str) -> None:
-    account.ask("batch", "terminate_job", jobId=found.job_id, reason=reason)
+    account.batch.terminate_job(jobId=found.job_id, reason=reason)
 
 
 def _is_past(account: Account, found: Found) -> bool:
     """Whether the attempt that was to save is over: the job ended, or waits for its next one."""
-    (detail,) = describe(account, [found.job_id]) or [{"status": ENDED[-1]}]
-    return detail["status"] not in _RUNNING or len(detail.get("attempts") or ()) > found.attempts
+    for detail in describe(account, [found.job_id]):
+        return detail["status"] not in _RUNNING or len(detail.get("attempts") or ()) > found.attempts
+    return True
 
 
 def _instances(account: Account, found: Found) -> list[str]:
@@ -122,7 +121,7 @@ def _instances(account: Account, found: Found) -> list[str]:
         some = arns[first : first + _AT_ONCE]
         # arn:aws:ecs:REGION:ACCOUNT:container-instance/CLUSTER/ID
         cluster = some[0].split("/")[1]
-        answer = account.ask("ecs", "describe_container_instances", cluster=cluster, containerInstances=some)
+        answer = account.ecs.describe_container_instances(cluster=cluster, containerInstances=some)
         ids += [str(each["ec2InstanceId"]) for each in answer.get("containerInstances", [])]
     if len(ids) < len(running):
         raise AwsError(f"ECS shows {len(ids)} of {len(running)} nodes of {found.name}: a part of it cannot drain alone")
@@ -131,8 +130,7 @@ def _instances(account: Account, found: Found) -> list[str]:
 
 def _tell(account: Account, instances: list[str], commands: tuple[str, ...], found: Found) -> None:
     for first in range(0, len(instances), _AT_ONCE):
-        account.ask(
-            "ssm", "send_command",
+        account.ssm.send_command(
             DocumentName="AWS-RunShellScript",
             InstanceIds=instances[first : first + _AT_ONCE],
             Parameters={"commands": list(commands), "executionTimeout": ["60"]},

@@ -3,7 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from cli.account import Account, AwsError
 from environments.fleets import TrainingFleet
@@ -12,6 +12,9 @@ from environments.model import Environment
 from fleet import naming
 from fleet.blocks.life import Block
 from fleet.jobs.submission import Place
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2.type_defs import CapacityReservationTypeDef, DescribeCapacityReservationsRequestPaginateTypeDef
 
 _ECR: Final = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/([^:@]+)(?::([^@]+))?(?:@(sha256:\w+))?")
 _NO_PARAMETER: Final = ("ParameterNotFound",)
@@ -45,7 +48,7 @@ def place_of(account: Account, environment: Environment, fleet: str) -> Place:
 def parameter_of(account: Account, environment: Environment, fleet: str) -> str:
     """What the training stack wrote down of the fleet, as JSON; raises as ``place_of`` does."""
     name = naming.job_place_parameter(environment.name, fleet)
-    answer = account.find("ssm", "get_parameter", _NO_PARAMETER, Name=name)
+    answer = account.find(_NO_PARAMETER, account.ssm.get_parameter, Name=name)
     if answer is None:
         stack = naming.stack_name(environment.name, "training")
         raise NotDeployedError(
@@ -66,11 +69,15 @@ def block_of(account: Account, environment: Environment, fleet: TrainingFleet) -
     if market.resource_group is not None:
         return planned_block(fleet)
     if market.reservation_id is not None:
-        asked: dict[str, Any] = {"CapacityReservationIds": [market.reservation_id]}
+        asked: DescribeCapacityReservationsRequestPaginateTypeDef = {"CapacityReservationIds": [market.reservation_id]}
     else:
         tags = {"project": naming.PROJECT, "environment": environment.name, "fleet": fleet.name}
         asked = {"Filters": [{"Name": f"tag:{key}", "Values": [value]} for key, value in tags.items()]}
-    found = account.every("ec2", "describe_capacity_reservations", "CapacityReservations", **asked)
+    found = [
+        each
+        for page in account.ec2.get_paginator("describe_capacity_reservations").paginate(**asked)
+        for each in page.get("CapacityReservations", [])
+    ]
     alive = [each for each in found if each.get("State") in _ALIVE and each.get("EndDate")]
     if not alive:
         state = f" ({market.reservation_id} is {found[0].get('State')})" if found and market.reservation_id else ""
@@ -88,7 +95,7 @@ def planned_block(fleet: TrainingFleet) -> Block | None:
     return Block(name, fleet.name, market.instances or fleet.nodes, start, market.ends_at, is_delivered=False)
 
 
-def _block(found: dict[str, Any], fleet: TrainingFleet) -> Block:
+def _block(found: "CapacityReservationTypeDef", fleet: TrainingFleet) -> Block:
     start = found.get("StartDate") or found.get("CreateDate") or datetime.min.replace(tzinfo=UTC)
     return Block(
         str(found["CapacityReservationId"]),
@@ -110,6 +117,6 @@ def image_exists(account: Account, image: str) -> bool | None:
     where = account if region == account.region else Account(region)
     asked = {"registryId": registry, "repositoryName": repository, "imageIds": [wanted]}
     try:
-        return where.find("ecr", "describe_images", _NO_IMAGE, **asked) is not None
+        return where.find(_NO_IMAGE, where.ecr.describe_images, **asked) is not None
     except AwsError:
         return None

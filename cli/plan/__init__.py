@@ -2,10 +2,10 @@
 
 import typer
 
-from cli.plan.assess.command import assess
+from cli.plan.assess import assess
 from cli.plan.breakeven import breakeven
 from cli.plan.compare import compare
-from cli.plan.cost.command import cost
+from cli.plan.cost import cost
 from cli.plan.size import size
 from cli.plan.source_figures import source_figures
 

@@ -9,7 +9,7 @@ from cli.answers import refuse
 from cli.named import known_region
 from cli.plan import size_answer
 from cli.plan.model import ShapeOptions, model_of
-from cli.prices.reading import PRICES_HELP, of_environment
+from cli.prices.table import PRICES_HELP, of_environment
 from fleet.fleet_spec import MarketKind
 from fleet.instances import UnknownInstanceTypeError, core_groupings, instance_type
 from planning.sizing.fit import DEFAULT_HEADROOM

@@ -1,21 +1,42 @@
-"""`fleet prices`: what is kept of AWS's prices, have it asked for now, and believe a figure that was kept apart."""
+"""`fleet prices`: what is kept of AWS's prices, have it asked for now, and believe a figure that was kept apart.
+
+The deployed function reads AWS's price lists when it is asked to.
+"""
 
 import json
 from dataclasses import asdict
 from datetime import UTC, date, datetime
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
 from cli.account import Account, AwsError
 from cli.answers import print_json, refuse, say
+from cli.functions import FunctionFailedError, call
 from cli.named import Name, answering
-from cli.prices import asking_now, table
+from cli.prices import table
 from cli.tables import Table, print_table
 from environments.model import Environment
+from fleet import naming
 from fleet.prices.age import staleness
 from fleet.prices.record import PriceRecord, PriceRecordError, accept
 from fleet.prices.wording import amount
+
+# The function has five minutes.
+_SECONDS: Final = 310.0
+
+
+def refresh_now(environment: Environment) -> dict[str, Any]:
+    """What the function answers: ``refreshed``, ``problems``, ``absent``.
+
+    Raises:
+        AwsError: it is not deployed, does not answer, or could refresh nothing.
+    """
+    try:
+        return call(environment, naming.prices_function(environment.name), {}, _SECONDS)
+    except FunctionFailedError as error:
+        raise AwsError(f"nothing was refreshed: {error}") from error
+
 
 app = typer.Typer(help="Prices: show, refresh, accept.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -40,7 +61,7 @@ def show(environment: Name, as_json: AsJson = False) -> None:
 def refresh(environment: Name, as_json: AsJson = False) -> None:
     """Have AWS's price lists read now rather than at the next daily refresh. Exit code 1 when nothing could be read."""
     with answering(environment) as named:
-        content = asking_now.refresh(named)
+        content = refresh_now(named)
     if as_json:
         typer.echo(json.dumps(content, indent=2))
         return

@@ -1,9 +1,13 @@
-"""The price table of an environment, as people's commands read it and, where they ask for it, change it."""
+"""The price table of an environment, as people's commands read it and, where they ask for it, change it.
+
+Commands that do without the newest prices say so when AWS does not answer, and go on.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
+from cli.account import Account
 from environments.model import Environment
 from fleet import naming
 from fleet.fleet_spec import FleetSpec
@@ -11,24 +15,16 @@ from fleet.instances import Price
 from fleet.prices import kind_for, price_of
 from fleet.prices.record import PriceRecord, from_item, price_key, texts, to_item
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import ScanInputTypeDef
+
+from cli.account import AwsError, has_no_credentials
+from cli.answers import complain, refuse
+from environments import loader
+from fleet.prices.record import PriceRecordError
+
 _ABSENT: Final = ("ResourceNotFoundException",)
 _PAGES: Final = 100
-
-
-class Account(Protocol):
-    """Whoever speaks to AWS for a command, with its own limits and its own errors."""
-
-    def find(self, service: str, method: str, absent: tuple[str, ...], **request: object) -> dict[str, Any] | None:
-        """The answer to a call; None when AWS answers one of the codes ``absent``."""
-        ...
-
-
-class Writer(Account, Protocol):
-    """One that may change something."""
-
-    def ask(self, service: str, method: str, **request: object) -> dict[str, Any]:
-        """The answer to a call."""
-        ...
 
 
 def newest(account: Account, environment: str, spec: FleetSpec) -> FleetSpec:
@@ -42,8 +38,8 @@ def newest(account: Account, environment: str, spec: FleetSpec) -> FleetSpec:
         return spec
     key = price_key(spec.region, spec.instance_type, kind_for(spec.market))
     table = naming.prices_table(environment)
-    answer = account.find("dynamodb", "get_item", _ABSENT, TableName=table, Key={"id": {"S": key}})
-    item = (answer or {}).get("Item")
+    answer = account.find(_ABSENT, account.dynamodb.get_item, TableName=table, Key={"id": {"S": key}})
+    item = answer.get("Item") if answer else None
     if not item:
         return spec
     return replace(spec, price=price_of(spec, {spec.instance_type: (from_item(texts(item)).price,)}))
@@ -57,16 +53,15 @@ def records(account: Account, environment: Environment) -> tuple[PriceRecord, ..
         Exception: as ``account`` raises when AWS does not answer.
     """
     found: list[PriceRecord] = []
-    more: dict[str, object] = {}
+    request: ScanInputTypeDef = {"TableName": naming.prices_table(environment.name)}
     for _ in range(_PAGES):
-        table = naming.prices_table(environment.name)
-        page = account.find("dynamodb", "scan", _ABSENT, TableName=table, **more)
+        page = account.find(_ABSENT, account.dynamodb.scan, **request)
         if page is None:
             return None
         found += [from_item(texts(item)) for item in page.get("Items", [])]
         if not page.get("LastEvaluatedKey"):
             break
-        more = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+        request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
     return tuple(sorted(found, key=lambda record: record.key))
 
 
@@ -78,17 +73,43 @@ def by_type(kept: Iterable[PriceRecord]) -> Mapping[str, tuple[Price, ...]]:
     return found
 
 
-def keep(account: Writer, environment: Environment, record: PriceRecord) -> None:
+def keep(account: Account, environment: Environment, record: PriceRecord) -> None:
     """Keep ``record`` in the place of the one with its key, unless a refresh came in between.
 
     Raises:
         Exception: as ``account`` raises when AWS does not answer, or refuses because of a later refresh.
     """
-    account.ask(
-        "dynamodb",
-        "put_item",
+    account.dynamodb.put_item(
         TableName=naming.prices_table(environment.name),
         Item={field: {"S": text} for field, text in to_item(record).items()},
         ConditionExpression="read_at = :read_at",
         ExpressionAttributeValues={":read_at": {"S": record.read_at}},
     )
+
+
+PRICES_HELP: Final = "An environment whose refreshed prices lie over the embedded ones. Default: offline."
+
+
+def newest_or_embedded(account: Account, environment: str, spec: FleetSpec) -> FleetSpec:
+    """``spec`` at the newest known price; at the embedded one, with a line about it, when the table is not answered."""
+    try:
+        return newest(account, environment, spec)
+    except (AwsError, PriceRecordError) as error:
+        if isinstance(error, AwsError) and has_no_credentials(error):
+            raise
+        complain(f"the refreshed price was not read, the embedded one counts: {error}")
+        return spec
+
+
+def of_environment(name: str | None) -> Mapping[str, tuple[Price, ...]]:
+    """All refreshed prices of an environment by instance type; none without a ``name``. An error ends the command."""
+    if name is None:
+        return {}
+    try:
+        environment = loader.load(name)
+        kept = records(Account(environment.region), environment)
+    except (AwsError, PriceRecordError, loader.EnvironmentFileError) as error:
+        refuse(error)
+    if not kept:
+        refuse(f"environment {environment.name} has no refreshed prices: fleet prices refresh {name}")
+    return by_type(kept)

@@ -1,21 +1,62 @@
-"""`fleet replay SCENARIO…`: which alarms would have paged, when, and how often they are right."""
+"""`fleet replay SCENARIO…`: which alarms would have paged, when, and how often they are right.
 
-from collections.abc import Sequence
+Scenarios are replayed side by side: none knows of another, so every core of the machine replays its own.
+"""
+
+import logging
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 import typer
 
 from cli.answers import COLORED, refuse
 from cli.progress import waiting
-from cli.replay import many, report
+from cli.replay import report
 from fleet.nearest import did_you_mean
 from local.replay.recording import as_scenario
-from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay
+from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay, replay
 from local.replay.scenario import CORPUS, Scenario, load
 from local.replay.score import score
 from local.scenario_file import ScenarioFileError
+
+# Fewer are over before workers would have begun.
+_FEW: Final = 4
+
+
+@contextmanager
+def replaying(read: Sequence[tuple[Scenario, Path]], sets: Sequence[str]) -> Iterator[Iterator[Replay]]:
+    """What comes of each scenario, in their order; files that they name lie in the folder beside them."""
+    workers = min(os.cpu_count() or 1, len(read))
+    one = partial(_one, tuple(sets))
+    if len(read) < _FEW or workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
+        yield map(one, read)
+        return
+    # Forked ones have all modules already. They begin here, before this process has a second thread of its own.
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _end_at_once)
+    try:
+        yield pool.map(one, read)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _one(sets: Sequence[str], read: tuple[Scenario, Path]) -> Replay:
+    # Scenarios print garbage on purpose, and the agent says so in the log of a node that is not there.
+    logging.getLogger("agents").setLevel(logging.ERROR)
+    scenario, folder = read
+    return replay(scenario, {name: SETS[name] for name in sets}, folder)
+
+
+def _end_at_once() -> None:
+    # Ctrl-C reaches the workers too, whose tracebacks tell nobody anything.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def replay_scenarios(
@@ -74,7 +115,7 @@ def _read(path: Path) -> tuple[Scenario, Path]:
 
 def _replayed(read: Sequence[tuple[Scenario, Path]], sets: tuple[str, ...], *, quiet: bool) -> list[Replay]:
     found: list[Replay] = []
-    with many.replaying(read, sets) as replays, waiting("replaying") as line:
+    with replaying(read, sets) as replays, waiting("replaying") as line:
         for each in replays:
             found.append(each)
             line.update(f"scenario {len(found)} of {len(read)}")

@@ -16,8 +16,8 @@ from local.alarm_evaluation.definitions import (
     Suppression,
     WarmUp,
 )
-from local.alarm_evaluation.series import Series, SeriesKey, SeriesSource
 from local.alarm_evaluation.states import Action, Event, State, Transition, Verdict
+from local.alarm_evaluation.statistics import Series, SeriesKey, SeriesSource
 
 __all__ = [
     "COMPARISONS",

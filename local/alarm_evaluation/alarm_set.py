@@ -7,12 +7,11 @@ the API reference (an update keeps the state; a new alarm is in INSUFFICIENT_DAT
 
 from dataclasses import dataclass
 
-from local.alarm_evaluation.actions.mute_rules import MuteRule
-from local.alarm_evaluation.actions.suppression import HeldBy, SuppressionHold
 from local.alarm_evaluation.definitions import CompositeAlarm, Definition, MetricAlarm
 from local.alarm_evaluation.metric_alarms import fills_window, judge, window
-from local.alarm_evaluation.series import SeriesSource
 from local.alarm_evaluation.states import Action, Event, State, Transition
+from local.alarm_evaluation.statistics import SeriesSource
+from local.alarm_evaluation.suppression import HeldBy, MuteRule, SuppressionHold
 
 _MINUTE = 60
 

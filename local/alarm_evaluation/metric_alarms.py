@@ -11,8 +11,8 @@ from typing import Final
 from local.alarm_evaluation.datapoints import evaluate, evaluation_range
 from local.alarm_evaluation.definitions import MetricAlarm
 from local.alarm_evaluation.metric_math.queries import MINUTE, MetricStat, common_period, evaluate_queries
-from local.alarm_evaluation.series import SeriesSource
 from local.alarm_evaluation.states import State, Verdict
+from local.alarm_evaluation.statistics import SeriesSource
 
 # "Fewer than 10/(1-percentile) data points": that many samples stand beyond the percentile on its thinner side.
 _SAMPLES_BEYOND: Final = 10

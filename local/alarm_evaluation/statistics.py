@@ -1,10 +1,47 @@
-"""CloudWatch's statistics over the datums of one period: what Average, Maximum or p10 mean for each shape of datum."""
+"""CloudWatch's statistics over the datums of one period: what Average, Maximum or p10 mean for each shape of datum.
+
+What a metric is to an alarm: a key, and one number for each period that has data.
+"""
 
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
+
+Series = dict[int, float]
+"""Value by the start of its period, in unix seconds; a period without data has no entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesKey:
+    """A metric's identity: CloudWatch treats every different set of dimensions as another metric."""
+
+    namespace: str
+    name: str
+    dimensions: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, namespace: str, name: str, dimensions: Iterable[Mapping[str, str]]) -> "SeriesKey":
+        """From the API's list of ``{"Name", "Value"}``."""
+        return cls(namespace, name, frozenset((each["Name"], each["Value"]) for each in dimensions))
+
+    def dimension_list(self) -> list[dict[str, str]]:
+        """The API's list of dimensions, in a stable order."""
+        return [{"Name": name, "Value": value} for name, value in sorted(self.dimensions)]
+
+
+class SeriesSource(Protocol):
+    """Where datapoints come from."""
+
+    def values(
+        self, key: SeriesKey, statistic: str, start: int, end: int, period: int, unit: str | None = None
+    ) -> Series:
+        """``statistic`` of each ``period`` seconds of ``[start, end)``; the first period begins at ``start``.
+
+        ``unit`` leaves out datums of another unit. A series that does not exist is empty.
+        """
+
 
 _PERCENTILE = re.compile(r"^p(\d{1,2}(?:\.\d{1,10})?|100)$")
 _RANK = re.compile(r"^PR\((?P<low>\d+(?:\.\d+)?)?:(?P<high>\d+(?:\.\d+)?)?\)$")

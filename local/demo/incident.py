@@ -10,9 +10,9 @@ import boto3
 
 from environments.model import Environment
 from local.control import EmulatorControl, Transition
-from local.demo import functions
-from local.demo.load_balancer import NAMESPACE, SimulatedEndpoint, dimension_sets
+from local.demo import service_metrics
 from local.demo.pages import Match, compare, received_pages
+from local.demo.service_metrics import NAMESPACE, SimulatedEndpoint, dimension_sets
 from local.simulation.coordinator import Coordinator
 from local.simulation.lockstep import SETTLE_SECONDS
 from local.simulation.scenario import Scenario
@@ -46,7 +46,7 @@ class Incident:
                 nodes.advance(end)
                 for endpoint in endpoints:
                     self.control.put_service_metrics(self.environment.region, NAMESPACE, endpoint.datums(end - 60))
-                for namespace, datums in functions.datums(self.environment, end - 60).items():
+                for namespace, datums in service_metrics.datums(self.environment, end - 60).items():
                     self.control.put_service_metrics(self.environment.region, namespace, datums)
                 transitions = self.control.set_clock(end + SETTLE_SECONDS)
                 happened += transitions

@@ -17,13 +17,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from environments import loader
 from environments.model import Environment
 from local.control import EmulatorControl, Transition
-from local.demo import summary
+from local.demo import pages
 from local.demo.incident import Incident, alarm_topics
 from local.demo.pages import unexpected_tickets
 from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
 from local.directory import only_one, prepare
-from local.emulator_process import EmulatorProcess, listen, refuse_taken
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import EmulatorProcess, aws_environment, listen, pointed_at, refuse_taken
 from local.simulation.placement import place
 from local.simulation.scenario import SCENARIOS
 from local.simulation.scenario import load as load_scenario
@@ -65,7 +64,7 @@ def run(options: DemoOptions, console: Console) -> int:
         # The virtual hours end about now: CloudWatch takes no data from the future, and none older than two weeks.
         start = math.floor((time.time() - scenario.minutes * 60) / 60) * 60.0
         stacks = deploy(environment, emulator, DIRECTORY, steps, start)
-        console.print(summary.stacks_table(stacks, steps.seconds))
+        console.print(pages.stacks_table(stacks, steps.seconds))
         specs = place(scenario, environment, start, Path(machines))
         good = _play(Incident(scenario, environment, specs, start, control), console)
         verdict = "[green]pages received = pages expected[/green]" if good else "[red]not the expected pages[/red]"
@@ -96,9 +95,9 @@ def _play(incident: Incident, console: Console) -> bool:
     topics = alarm_topics(incident.environment.name)
     status = incident.control.status()
     numbers = (len(incident.specs), status.datums if status else 0, len(topics), len(transitions))
-    console.print(summary.measured_table(*numbers, scenario.minutes, seconds))
-    summary.print_pages(console, matches)
-    summary.print_verdicts(console, matches)
+    console.print(pages.measured_table(*numbers, scenario.minutes, seconds))
+    pages.print_pages(console, matches)
+    pages.print_verdicts(console, matches)
     _tell_tickets(incident, transitions, topics, console)
     return not any(match.problems for match in matches)
 

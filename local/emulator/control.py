@@ -1,19 +1,58 @@
-"""The control endpoints under ``/_local``: virtual time, the inbox that receives pages, what is planted, the status.
+"""The control endpoints under ``/_local``: virtual time, the inbox that receives pages, what is seeded, the status.
 
 Whoever shows what is here posts ``{"after": n}`` to ``/_local/changes`` and is answered when something has changed.
 """
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from local.emulator import service_metrics
+from local.alarm_evaluation import SeriesKey
+from local.alarm_evaluation.statistics import Datum
 from local.emulator.capacity.account import Capacity
-from local.emulator.capacity.planting import PLANTERS
-from local.emulator.changes import Changes
+from local.emulator.capacity.seeding import SEEDERS
+from local.emulator.cloudwatch.metric_store import MetricStore
 from local.emulator.faults import Fault
 from local.emulator.platform import Platform
+
+
+def store(metrics: MetricStore, namespace: str, datums: Sequence[Mapping[str, Any]]) -> None:
+    """Store ``{"name", "timestamp", "unit", "dimensions": {}, "values": [], "counts": []}`` objects.
+
+    Raises:
+        ValueError: A field is missing or has another shape.
+    """
+    try:
+        for datum in datums:
+            key = SeriesKey(namespace, datum["name"], frozenset(datum["dimensions"].items()))
+            values = Datum.of_values(datum["values"], datum.get("counts"))
+            metrics.put(key, float(datum["timestamp"]), datum["unit"], values)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"metrics: {error!r}") from error
+
+
+class Changes:
+    """Counts them. Lives on the server's event loop: no other thread may call it."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._next = asyncio.Event()
+
+    def tell(self) -> None:
+        """Something changed."""
+        self._count += 1
+        self._next.set()
+        self._next = asyncio.Event()
+
+    async def after(self, count: int, seconds: float) -> int:
+        """The count as soon as it is not ``count`` any more, or ``count`` itself after so many seconds."""
+        if self._count == count:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._next.wait(), seconds)
+        return self._count
+
 
 CHANNELS = ("slack", "pagerduty", "webhook")
 # Short enough that nobody who ends has to wait for it.
@@ -42,8 +81,8 @@ class Control:
             ("POST", "/_local/changes"): self._changed,
             ("POST", "/_local/clock"): self._clock,
             ("POST", "/_local/metrics"): self._metrics,
-            **{("POST", f"/_local/{what}"): self._planter(plant) for what, plant in PLANTERS.items()},
-            ("GET", "/_local/faults"): self._planted_faults,
+            **{("POST", f"/_local/{what}"): self._seeder(seed) for what, seed in SEEDERS.items()},
+            ("GET", "/_local/faults"): self._injected_faults,
             ("POST", "/_local/faults"): self._faults,
             **{("POST", f"/_local/inbox/{channel}"): self._receiver(channel) for channel in CHANNELS},
         }
@@ -81,22 +120,22 @@ class Control:
 
         return receive
 
-    def _planter(self, plant: Callable[[Capacity, Any], dict[str, Any]]) -> Callable[[bytes], Awaitable[Answer]]:
-        async def planted(body: bytes) -> Answer:
-            return 200, plant(self._platform.capacity, json.loads(body))
+    def _seeder(self, seed: Callable[[Capacity, Any], dict[str, Any]]) -> Callable[[bytes], Awaitable[Answer]]:
+        async def seeded(body: bytes) -> Answer:
+            return 200, seed(self._platform.capacity, json.loads(body))
 
-        return planted
+        return seeded
 
     async def _metrics(self, body: bytes) -> Answer:
         request = json.loads(body)
         if not isinstance(request, dict) or set(request) != {"region", "namespace", "datums"}:
             return 400, {"error": "metrics: the body has exactly region, namespace, datums"}
         metrics = self._platform.cloudwatch(request["region"]).metrics
-        service_metrics.store(metrics, request["namespace"], request["datums"])
+        store(metrics, request["namespace"], request["datums"])
         self.changes.tell()
         return 202, {"datums": len(request["datums"])}
 
-    async def _planted_faults(self, _body: bytes) -> Answer:
+    async def _injected_faults(self, _body: bytes) -> Answer:
         return 200, {"faults": [fault.as_json() for fault in self._platform.faults.all()]}
 
     async def _faults(self, body: bytes) -> Answer:
@@ -104,7 +143,7 @@ class Control:
         if not isinstance(request, dict) or not isinstance(request.get("faults"), list):
             return 400, {"error": 'faults: the body is not {"faults": [fault, …]}'}
         self._platform.faults.replace([Fault.of(each, self._resource_types) for each in request["faults"]])
-        return await self._planted_faults(body)
+        return await self._injected_faults(body)
 
     async def _clock(self, body: bytes) -> Answer:
         request = json.loads(body)

@@ -1,4 +1,4 @@
-"""Failures that somebody plants: calls that AWS answers with an error, resource types that cannot be made."""
+"""Failures that somebody injects: calls that AWS answers with an error, resource types that cannot be made."""
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
@@ -58,17 +58,17 @@ def _check_operation(call: str) -> None:
 
 
 class FaultStore:
-    """The faults that are planted now; the first that matches is the one that happens."""
+    """The faults that are injected now; the first that matches is the one that happens."""
 
     def __init__(self) -> None:
         self._faults: tuple[Fault, ...] = ()
 
     def replace(self, faults: Sequence[Fault]) -> None:
-        """Plant these and remove all others."""
+        """Inject these and remove all others."""
         self._faults = tuple(faults)
 
     def all(self) -> tuple[Fault, ...]:
-        """What is planted."""
+        """What is injected."""
         return self._faults
 
     def services(self, endpoint: str) -> list[str]:
@@ -77,7 +77,7 @@ class FaultStore:
         return [name for name in names if endpoint in _addresses(name)]
 
     def check(self, call: str, parameters: Mapping[str, str]) -> None:
-        """Return, or raise the ``AwsError`` of the fault that is planted on this call."""
+        """Return, or raise the ``AwsError`` of the fault that is injected on this call."""
         for fault in self._faults:
             if fault.call == call and fault.match.items() <= parameters.items():
                 raise AwsError(fault.code, fault.message)

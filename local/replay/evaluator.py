@@ -17,9 +17,9 @@ from local.alarm_evaluation import (
     TreatMissing,
     WarmUp,
 )
-from local.alarm_evaluation.actions.mute_rules import MuteRule
 from local.alarm_evaluation.composite_rules import parse_rule
 from local.alarm_evaluation.metric_math.queries import MetricStat, Query
+from local.alarm_evaluation.suppression import MuteRule
 from local.replay.store import MINUTE, Store
 from local.simulation.lockstep import SETTLE_SECONDS
 

@@ -7,14 +7,13 @@ from typing import Final
 
 from fleet import load_balancer, metrics, operations_metrics
 from fleet.alarms import AlarmSettings, Severity, Spec, Thresholds, endpoint_alarms, fleet_alarms
-from local.alarm_evaluation.actions.mute_rules import MuteRule
-from local.alarm_evaluation.actions.schedules import Once
+from local.alarm_evaluation.schedules import Once
+from local.alarm_evaluation.suppression import MuteRule
 from local.replay import baselines
 from local.replay.balancer import answered, names_of
 from local.replay.evaluator import Change, Evaluator
 from local.replay.life import Life, life
-from local.replay.lines import Printer
-from local.replay.node import ENVIRONMENT, Lines, ReplayedNode
+from local.replay.node import ENVIRONMENT, Lines, Printer, ReplayedNode
 from local.replay.recording import recorded
 from local.replay.scenario import Scenario
 from local.replay.store import MINUTE, Store

@@ -15,12 +15,12 @@ from typing import Final
 
 import msgspec
 
-from local.sandbox import commands, hardware
+from local.sandbox import hardware
 from local.sandbox.agent import Agent
+from local.sandbox.boot_data import injected, scripts
 from local.sandbox.hardware import Hardware
 from local.sandbox.systemd import Systemd
 from local.sandbox.units import Unit
-from local.sandbox.user_data import injected, scripts
 from local.simulation.machine import write_launcher
 from local.simulation.script import Script
 
@@ -68,14 +68,14 @@ class Machine:
             # Looks of the stand-in for sleep are ten times as many in the same time.
             "NEURON_FLEET_PATIENCE": "6000",
             "SANDBOX_CONFIG": str(folder / "config.json"),
-            "SANDBOX_PACKAGES": commands.packages(),
+            "SANDBOX_PACKAGES": hardware.packages(),
         }
         (folder / "config.json").write_text(json.dumps(self._configuration()), encoding="utf-8")
         monitor = self.root / "opt/aws/neuron/bin/neuron-monitor"
         monitor.parent.mkdir(parents=True)
         write_launcher(monitor, sys.executable)
         self.systemd = Systemd(self.root, self.environment, self._in_virtual_time)
-        commands.install(self.bin, self.systemd.socket, hardware.tools(node))
+        hardware.install(self.bin, self.systemd.socket, hardware.tools(node))
 
     @property
     def run_directory(self) -> Path:

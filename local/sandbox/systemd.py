@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from local.sandbox.boot_data import inside
 from local.sandbox.units import NoUnitError, Unit, load
-from local.sandbox.user_data import inside
 
 # What a node may take to be ready, in real seconds, whatever the unit's own limit.
 _READY_SECONDS: Final = 90.0

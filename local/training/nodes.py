@@ -14,9 +14,9 @@ from environments.model import Environment
 from fleet import naming
 from fleet.instances import instance_type
 from local.control import EmulatorControl
+from local.sandbox.boot_data import Metadata
 from local.sandbox.hardware import Hardware
 from local.sandbox.machine import Machine
-from local.sandbox.metadata import Metadata
 from local.simulation.lockstep import SETTLE_SECONDS, Turn, wait_for_all
 from local.simulation.script import Phase, PhaseKind, Script
 from local.training.node import Node

@@ -23,9 +23,8 @@ from fleet import naming
 from fleet.prices import price_of
 from local.deployment import ENVIRONMENT, DeploymentError, deploy, missing_tools
 from local.directory import only_one, prepare
-from local.emulator_process import EmulatorProcess, listen
-from local.endpoint import aws_environment, pointed_at
-from local.sandbox import metadata
+from local.emulator_process import EmulatorProcess, aws_environment, listen, pointed_at
+from local.sandbox.boot_data import serving
 from local.sandbox.hardware import Hardware
 from local.steps import Steps
 from local.training import bill, example, fabric
@@ -80,7 +79,7 @@ def deployed(directory: Path, console: Console, port: int | None = None) -> Iter
         deploy(environment, emulator, directory, Steps(console), start)
         _hold_schedules()
         example.put_data(fleet.nodes)
-        addresses = stack.enter_context(metadata.serving())
+        addresses = stack.enter_context(serving())
         collectives = stack.enter_context(fabric.serving())
         nodes = Nodes(environment, fleet, emulator.control, addresses, aws, folder, _hardware)
         stack.callback(nodes.close)

@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from planning.month.capacity import capacity_lines
+from planning.month.capacity import capacity_lines, hosting_lines
 from planning.month.cloudwatch import cloudwatch_lines
-from planning.month.functions import function_lines
-from planning.month.hosting import hosting_lines
 from planning.month.line import NOTHING, Group, Line, Spread
-from planning.month.network import network_lines
 from planning.month.prices import NotPriced, not_priced, region, stale_services
+from planning.month.services import function_lines, network_lines, storage_lines
 from planning.month.shape import EnvironmentShape, Use
-from planning.month.storage import storage_lines
 
 _SAME_AS_US_EAST_1: Final = frozenset({"us-east-1", "us-east-2", "us-west-2"})
 

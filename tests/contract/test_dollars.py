@@ -22,15 +22,15 @@ WRITER = "fleet/prices/wording.py"
 # These write bare figures (``amount``, or ``dollars`` of the command line) beside their basis. Whoever joins this list
 # shows, in a test of this file or of its own room, that kind and date stand there too.
 BESIDE_THEIR_BASIS = {
-    "cli/budget/command.py": "tests/unit/cli/test_budget.py",
+    "cli/budget.py": "tests/unit/cli/test_budget.py",
     "cli/capacity.py": "tests/unit/cli/test_capacity.py",
-    "cli/jobs/plan_text.py": "tests/unit/cli/test_jobs_submit.py",
+    "cli/jobs/submit.py": "tests/unit/cli/test_jobs_submit.py",
     "cli/jobs/show.py": "tests/unit/cli/test_jobs_running.py",
     "cli/bench/command.py": "tests/unit/cli/test_bench.py",
     "cli/ledger/command.py": "tests/unit/cli/test_ledger.py",
     "cli/plan/breakeven.py": "tests/contract/test_dollars.py",
     "cli/plan/compare.py": "tests/contract/test_dollars.py",
-    "cli/plan/cost/answer.py": "tests/unit/cli/test_plan_cost.py",
+    "cli/plan/cost.py": "tests/unit/cli/test_plan_cost.py",
     "cli/figures.py": "tests/contract/test_dollars.py",
     "cli/plan/size_answer.py": "tests/contract/test_dollars.py",
     "cli/prices/command.py": "tests/unit/local/emulator/test_prices.py",
@@ -50,7 +50,7 @@ REFUSALS = {
     "environments/budget_rules.py",
     "fleet/alarms/utilization.py",
     "planning/breakeven.py",
-    "planning/preflight/prices.py",
+    "planning/preflight/costs.py",
     "fleet/prices/record.py",
     "lambdas/prices/price_list.py",
 }

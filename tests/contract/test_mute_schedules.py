@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from environments.maintenance import Window
-from local.alarm_evaluation.actions.schedules import ScheduleError, parse_schedule
+from local.alarm_evaluation.schedules import ScheduleError, parse_schedule
 
 ENDS = st.sampled_from(["*", "0", "1", "7", "12", "23", "31", "60", "SUN", "sat", "FEB", "x", ""])
 ITEMS = st.one_of(ENDS, st.builds("{}-{}".format, ENDS, ENDS), st.builds("{}/{}".format, ENDS, ENDS))

@@ -19,7 +19,7 @@ from environments.loader import load as load_environment
 from fleet.naming import dashboard_name
 from local.dashboards_page.server import at_endpoint
 from local.deployment import ENVIRONMENT
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import aws_environment, pointed_at
 from local.simulation.scenario import SCENARIOS
 from local.simulation.scenario import load as load_scenario
 from tests.support.alarm_replay import replayed

@@ -18,8 +18,7 @@ from environments.model import Environment
 from fleet import naming
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT, CdkApp, DeploymentError, deployed_stacks, put_secrets
-from local.emulator_process import EmulatorProcess, listen
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import EmulatorProcess, aws_environment, listen, pointed_at
 from stacks.platform import Platform
 from tests.support.embedded_client import client
 from tests.support.needs import needs

@@ -19,7 +19,7 @@ from fleet.rollout.place import RolloutPlace
 from fleet.rollout.record import short
 from fleet.shadow import places
 from local.deployment import ENVIRONMENT
-from local.endpoint import aws_environment
+from local.emulator_process import aws_environment
 from tests.e2e import test_rollout as rollouts
 from tests.e2e.test_rollout import DIGEST, Deployed
 from tests.support import doctored

@@ -8,7 +8,7 @@ from aws_cdk.assertions import Annotations, Match
 from environments import loader
 from environments.month_shape import month_shape
 from fleet.fleet_spec import Purpose
-from planning.month.storage import ROOT_VOLUME_GB
+from planning.month.services import ROOT_VOLUME_GB
 from stacks.constructs.efa_launch_template import ROOT_VOLUME_GIB
 from tests.support.templates import platform, stage_of
 from tests.support.watching import ENVIRONMENTS, Json, Watched, watched

@@ -15,12 +15,12 @@ from local.alarm_evaluation import (
     TreatMissing,
     WarmUp,
 )
-from local.alarm_evaluation.actions.mute_rules import MuteRule
-from local.alarm_evaluation.actions.schedules import Once
 from local.alarm_evaluation.composite_rules import parse_rule
 from local.alarm_evaluation.metric_math.queries import MetricStat, Query
+from local.alarm_evaluation.schedules import Once
 from local.alarm_evaluation.statistics import Datum
 from local.alarm_evaluation.statistics import statistic as statistic_of
+from local.alarm_evaluation.suppression import MuteRule
 from tests.support import alarm_reference as reference
 
 MINUTES = 24

@@ -9,8 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 import agents.main
-from cli.lazy import load
-from cli.main import ENTRIES, app
+from cli.main import ENTRIES, app, load
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class Doctor:
         self.answers = sound()
         self.checked = True
         self.account = RecordedAccount({})
-        monkeypatch.setattr(command, "Account", self._account)
+        monkeypatch.setattr(command, "DoctorAccount", self._account)
 
     def _account(self, region: str) -> RecordedAccount:
         self.account = RecordedAccount(self.answers, checked=self.checked)

@@ -10,8 +10,7 @@ import yaml
 
 from environments.model import Environment
 from local.control import EmulatorControl
-from local.emulator_process import EmulatorProcess, listen
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import EmulatorProcess, aws_environment, listen, pointed_at
 from tests.support import assembly_deployment
 from tests.support.embedded_client import client
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from fleet import metrics
 from local.alarm_evaluation import SeriesKey
@@ -54,7 +54,8 @@ def _keys(widget: Mapping[str, Any]) -> Iterator[SeriesKey]:
     for line in lines(widget.get("properties", {})):
         if "MetricStat" in line.query:
             metric = line.query["MetricStat"]["Metric"]
-            yield SeriesKey.of(metric["Namespace"], metric["MetricName"], metric["Dimensions"])
+            dimensions = ((each["Name"], each["Value"]) for each in metric["Dimensions"])
+            yield SeriesKey(metric["Namespace"], metric["MetricName"], frozenset(dimensions))
         for schema, terms in _SEARCH.findall(line.query.get("Expression", "")):
             namespace, *names = schema.split(",")
             asked = dict(re.findall(r'(\w+)="([^"]*)"', terms))
@@ -149,4 +150,9 @@ def _node_event(fleet: Any, node: int) -> dict[str, Any]:
 def full_day() -> Cloud:
     """The endpoint; nobody there tells of changes."""
     cloud = FullDay()
-    return Cloud("http://127.0.0.1:4599", cloud, cloud, {"status": {"now": NOW.timestamp()}, "inbox": None}.get)
+    return Cloud(
+        "http://127.0.0.1:4599",
+        cast("Any", cloud),
+        cast("Any", cloud),
+        {"status": {"now": NOW.timestamp()}, "inbox": None}.get,
+    )

@@ -75,15 +75,15 @@ class RecordedBatch(Account):
     def requests(self, call: str) -> list[dict[str, Any]]:
         return [asked for name, asked in self.calls if name == call]
 
-    def _call(self, service: str, method: str, request: dict[str, object], *, once: bool) -> dict[str, Any]:
+    def _call(self, service: str, method: str, /, *, once: bool, **request: object) -> Any:
         model = botocore.session.get_session().get_service_model(service)
         (operation,) = [name for name in model.operation_names if xform_name(name) == method]
         shape = model.operation_model(operation).input_shape
         assert shape is not None
         validate_parameters(request, shape)
         assert once == (method in {"submit_job"})
-        self.calls.append((f"{service}:{method}", dict(request)))
-        return self.answers[f"{service}:{method}"](dict(request))
+        self.calls.append((f"{service}:{method}", request))
+        return self.answers[f"{service}:{method}"](request)
 
 
 class Desk:

@@ -13,7 +13,7 @@ from botocore import xform_name
 from botocore.exceptions import ClientError
 from botocore.validate import validate_parameters
 
-from cli.doctor.account import Account
+from cli.doctor.account import DoctorAccount
 from planning.preflight.stacks import ALWAYS
 from tests.support import doctored
 
@@ -34,7 +34,7 @@ def model(service: str) -> Any:
     return botocore.session.get_session().get_service_model(service)
 
 
-class RecordedAccount(Account):
+class RecordedAccount(DoctorAccount):
     """Answers what it was given; ``calls`` holds every call. Actions are written as in a policy."""
 
     def __init__(self, answers: Mapping[str, Answer], *, checked: bool = True) -> None:
@@ -44,8 +44,8 @@ class RecordedAccount(Account):
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self._calling = threading.Lock()
 
-    def _client(self, service: str) -> Any:
-        self._clients[service] = client = RecordedClient(self, service)
+    def _client(self, service: str, *, once: bool = False) -> Any:
+        self._clients[service, once] = client = RecordedClient(self, service)
         return client
 
     def answer(self, service: str, operation: str, request: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Final
 from local.alarm_evaluation.metric_math import syntax
 from local.alarm_evaluation.metric_math.syntax import MathError
 from local.alarm_evaluation.metric_math.values import OPERATORS, Labelled, Value, combine, each_series
-from local.alarm_evaluation.series import Series
+from local.alarm_evaluation.statistics import Series
 
 _REDUCERS: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
     "AVG": lambda values: sum(values) / len(values),

@@ -7,7 +7,7 @@ from functools import cache
 from local.alarm_evaluation.metric_math.functions import Grid
 from local.alarm_evaluation.metric_math.syntax import KEYWORDS, MathError, Node, parse, references
 from local.alarm_evaluation.metric_math.values import Labelled, Value
-from local.alarm_evaluation.series import SeriesKey, SeriesSource
+from local.alarm_evaluation.statistics import SeriesKey, SeriesSource
 
 MINUTE = 60
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from local.alarm_evaluation.metric_math.syntax import MathError
-from local.alarm_evaluation.series import Series
+from local.alarm_evaluation.statistics import Series
 
 Labelled = tuple[str, Series]
 Value = float | Series | list[Labelled]

@@ -1,11 +1,16 @@
-"""Filters and pages, as EC2 understands them."""
+"""Filters and pages, as EC2 understands them.
+
+The protocols that carry JSON documents, behind the same kind of function as the query protocols.
+"""
 
 import base64
+import json
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from local.emulator.api.errors import AwsError
+from local.emulator.api.errors import AwsError, Response, answer
+from local.emulator.api.requests import ApiRequest
 
 Entry = dict[str, Any]
 _LARGEST_PAGE: Final = 1000
@@ -56,3 +61,19 @@ def _page(
     end = start + min(size or _LARGEST_PAGE, _LARGEST_PAGE)
     rest = more(base64.b64encode(str(end).encode()).decode()) if end < len(found) else {}
     return list(found[start:end]), rest
+
+
+Operation = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def served(service: str, serve: Operation) -> Callable[[Mapping[str, Any]], Response]:
+    """``serve`` behind the wire: a document in, a document out; ``AwsError`` as JSON services answer it."""
+
+    def handle(request: Mapping[str, Any]) -> Response:
+        try:
+            content = json.dumps(serve(dict(request))).encode()
+        except AwsError as error:
+            return answer(error, service, ApiRequest("POST", "/", {}, b"", {}))
+        return 200, {"Content-Type": "application/json"}, content
+
+    return handle

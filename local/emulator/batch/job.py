@@ -60,7 +60,7 @@ class Task:
 
 @dataclass(slots=True)
 class Job:
-    """``entry`` is what DescribeJobs answers; a planted job has no ``definition`` and is never run."""
+    """``entry`` is what DescribeJobs answers; a seeded job has no ``definition`` and is never run."""
 
     entry: Entry
     queue: str

@@ -41,7 +41,7 @@ class Jobs:
         """Those of which something may still become."""
         return [job for job in self._all() if job.status not in ENDED]
 
-    def plant(self, region: str, queue: str, jobs: list[Entry]) -> None:
+    def seed(self, region: str, queue: str, jobs: list[Entry]) -> None:
         """Give a queue these jobs and no others; each has jobId, jobName and status, perhaps statusReason."""
         arn = self.batch.find(region, QUEUE, queue).physical_id
         for held in [job for job in self._all() if job.queue == arn]:

@@ -1,4 +1,4 @@
-"""All of an account's capacity, in one place that the APIs answer from and that can be planted in."""
+"""All of an account's capacity, in one place that the APIs answer from and that can be seeded in."""
 
 import ipaddress
 from collections.abc import Callable, Mapping
@@ -8,8 +8,7 @@ from local.emulator.batch.jobs import Jobs
 from local.emulator.batch.scheduler import Scheduler
 from local.emulator.capacity.batch import Batch
 from local.emulator.capacity.blocks import Blocks
-from local.emulator.capacity.extensions import Extensions
-from local.emulator.capacity.offerings import Offerings
+from local.emulator.capacity.offers import Extensions, Offerings
 from local.emulator.capacity.prices import PriceLists
 from local.emulator.capacity.quotas import Quotas
 from local.emulator.capacity.reservations import Reservations
@@ -46,10 +45,10 @@ class Capacity:
         self.scaling = ScalingActivities(clock)
         self._addresses: dict[tuple[str, str], int] = {}
 
-    def plant_addresses(self, region: str, subnet: str, available: int) -> None:
+    def seed_addresses(self, region: str, subnet: str, available: int) -> None:
         """Leave a subnet so many free addresses."""
         self._addresses[region, subnet] = available
 
     def addresses(self, region: str, subnet: str, cidr: str) -> int:
-        """The free addresses of a subnet: what was planted, or all that its range has."""
+        """The free addresses of a subnet: what was seeded, or all that its range has."""
         return self._addresses.get((region, subnet), ipaddress.ip_network(cidr).num_addresses - _KEPT_BY_AWS)

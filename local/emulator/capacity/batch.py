@@ -75,7 +75,7 @@ class Batch:
                 return each
         raise AwsError("ClientException", f"Object does not exist: {name}")
 
-    def plant_status(self, region: str, name: str, status: str, reason: str) -> Entry:
+    def seed_status(self, region: str, name: str, status: str, reason: str) -> Entry:
         """Make a compute environment VALID or INVALID, and say why."""
         made = self.find(region, ENVIRONMENT, name)
         made.attributes.update(Status=status, StatusReason=reason)

@@ -1,6 +1,6 @@
-"""AWS's price lists, in the shapes that they were recorded in: the domain's embedded prices, until others are planted.
+"""AWS's price lists, in the shapes that they were recorded in: the domain's embedded prices, until others are seeded.
 
-Nobody has recorded Savings Plans rates of these types: there are those that are planted, and no others.
+Nobody has recorded Savings Plans rates of these types: there are those that are seeded, and no others.
 """
 
 import json
@@ -20,12 +20,12 @@ _YEAR_SECONDS: Final = 31_536_000
 
 @dataclass(slots=True)
 class PriceLists:
-    """Of one account. ``_planted`` by region, type and kind; the key of a zone's Spot price has its id, too."""
+    """Of one account. ``_seeded`` by region, type and kind; the key of a zone's Spot price has its id, too."""
 
     clock: EmulatorClock
-    _planted: dict[tuple[str, str, str], float] = field(default_factory=dict)
+    _seeded: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
-    def plant(self, region: str, type_name: str, kind: str, usd_per_hour: float) -> None:
+    def seed(self, region: str, type_name: str, kind: str, usd_per_hour: float) -> None:
         """Set a price; 0 is what the price list writes of what it does not sell.
 
         Raises:
@@ -35,7 +35,7 @@ class PriceLists:
             instance_type(type_name)
         except UnknownInstanceTypeError as error:
             raise ValueError(str(error)) from error
-        self._planted[region, type_name, PriceKind(kind).value] = usd_per_hour
+        self._seeded[region, type_name, PriceKind(kind).value] = usd_per_hour
 
     def products(self, request: Mapping[str, Any]) -> Entry:
         """GetProducts: JSON in strings, one product for a type that is sold in the region."""
@@ -73,19 +73,19 @@ class PriceLists:
         return {"SpotPriceHistory": entries, **more}
 
     def savings_plans_rates(self, request: Mapping[str, Any]) -> Entry:
-        """DescribeSavingsPlansOfferingRates: the planted ones, a year without upfront payment."""
+        """DescribeSavingsPlansOfferingRates: the seeded ones, a year without upfront payment."""
         wanted = {each["name"]: each["values"] for each in request.get("filters", [])}
         found = [
             _rate(name, region, usd)
-            for (region, name, kind), usd in self._planted.items()
+            for (region, name, kind), usd in self._seeded.items()
             if kind == PriceKind.SAVINGS_PLAN and region in wanted["region"] and name in wanted["instanceType"]
         ]
         entries, more = json_page(found, request)
         return {"searchResults": entries, **more}
 
     def _usd(self, known: InstanceType, region: str, kind: PriceKind) -> float | None:
-        if (region, known.name, kind.value) in self._planted:
-            return self._planted[region, known.name, kind.value]
+        if (region, known.name, kind.value) in self._seeded:
+            return self._seeded[region, known.name, kind.value]
         prices = [p for p in known.prices if p.kind is kind and p.region.partition(" ")[0] == region]
         return max(prices, key=lambda price: price.as_of).usd_per_hour if prices else None
 

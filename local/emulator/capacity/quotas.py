@@ -1,4 +1,4 @@
-"""Service Quotas: EC2's limits in vCPUs for the domain's instance families, generous until somebody plants less."""
+"""Service Quotas: EC2's limits in vCPUs for the domain's instance families, generous until somebody seeds less."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,16 +18,16 @@ class Quotas:
     """The quotas of one account, by region."""
 
     account: str
-    _planted: dict[tuple[str, str], float] = field(default_factory=dict)
+    _seeded: dict[tuple[str, str], float] = field(default_factory=dict)
 
-    def plant(self, region: str, code: str, value: float) -> Entry:
+    def seed(self, region: str, code: str, value: float) -> Entry:
         """Set a quota, in vCPUs.
 
         Raises:
             AwsError: EC2 has no such quota here.
         """
         self._entry(region, code)
-        self._planted[region, code] = value
+        self._seeded[region, code] = value
         return self._entry(region, code)
 
     def list(self, region: str, request: Mapping[str, Any]) -> Entry:
@@ -52,7 +52,7 @@ class Quotas:
             "QuotaArn": f"arn:aws:servicequotas:{region}:{self.account}:ec2/{code}",
             "QuotaCode": code,
             "QuotaName": NAMES[code],
-            "Value": self._planted.get((region, code), _GENEROUS_VCPUS),
+            "Value": self._seeded.get((region, code), _GENEROUS_VCPUS),
             "Unit": "None",
             "Adjustable": True,
             "GlobalQuota": False,

@@ -1,4 +1,4 @@
-"""EC2's capacity reservations: made by stacks, bought as Capacity Blocks, or planted; the clock ends them."""
+"""EC2's capacity reservations: made by stacks, bought as Capacity Blocks, or seeded; the clock ends them."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -93,7 +93,7 @@ class Reservations:
         properties, attributes = made.properties, made.attributes
         zone = properties.get("AvailabilityZone", "")
         state, total = self._state(made), int(properties["InstanceCount"])
-        # By others, as planted, and by the instances that run in it here.
+        # By others, as seeded, and by the instances that run in it here.
         used = attributes.get("Used", 0) + attributes.get("Running", 0)
         entry = {
             "CapacityReservationId": made.physical_id,
@@ -118,9 +118,9 @@ class Reservations:
         return {name: value for name, value in entry.items() if value is not None}
 
     def _state(self, made: Resource) -> str:
-        """What was planted, or what the clock says."""
-        if "PlantedState" in made.attributes:
-            return str(made.attributes["PlantedState"])
+        """What was seeded, or what the clock says."""
+        if "SeededState" in made.attributes:
+            return str(made.attributes["SeededState"])
         now = datetime.fromtimestamp(self.clock.now(), UTC)
         if now < moment(made.attributes["StartDate"]):
             return "scheduled"

@@ -7,12 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from local.alarm_evaluation import Action, AlarmSet, Definition, Event, SeriesSource, State, Transition
-from local.alarm_evaluation.actions.mute_rules import MuteRule
 from local.alarm_evaluation.composite_rules import Rule
+from local.alarm_evaluation.suppression import MuteRule
 from local.emulator.cloudwatch.alarm_requests import check_composite_alarm, check_metric_alarm
-from local.emulator.cloudwatch.definitions import alarm_name, composite_alarm, metric_alarm
+from local.emulator.cloudwatch.definitions import (
+    alarm_name,
+    composite_alarm,
+    composite_reason,
+    metric_alarm,
+    triggering_alarms,
+)
 from local.emulator.cloudwatch.errors import ApiError, validation
-from local.emulator.cloudwatch.reasons import composite_reason, triggering_alarms
 
 _HISTORY_KEPT: Final = 10_000
 

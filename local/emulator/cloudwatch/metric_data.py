@@ -11,8 +11,7 @@ from local.alarm_evaluation.metric_math.syntax import MathError
 from local.alarm_evaluation.metric_math.values import Labelled, Value
 from local.alarm_evaluation.statistics import is_statistic
 from local.emulator.cloudwatch.errors import invalid, missing, validation
-from local.emulator.cloudwatch.metric_store import MetricStore
-from local.emulator.cloudwatch.search import dynamic, search
+from local.emulator.cloudwatch.metric_store import MetricStore, dynamic, search
 
 
 def evaluate_queries(

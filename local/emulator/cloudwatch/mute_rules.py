@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from local.alarm_evaluation.actions.mute_rules import MuteRule
-from local.alarm_evaluation.actions.schedules import Once, ScheduleError, parse_duration, parse_schedule
+from local.alarm_evaluation.schedules import Once, ScheduleError, parse_duration, parse_schedule
+from local.alarm_evaluation.suppression import MuteRule
 from local.emulator.cloudwatch.alarms import AlarmStore
 from local.emulator.cloudwatch.errors import ApiError, missing, validation
 

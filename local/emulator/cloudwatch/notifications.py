@@ -12,7 +12,7 @@ import botocore.session
 
 from local.alarm_evaluation import Transition
 from local.emulator.cloudwatch.alarms import Alarm, AlarmStore
-from local.emulator.cloudwatch.reasons import timestamp
+from local.emulator.cloudwatch.definitions import timestamp
 
 _ACTIONS = {"ALARM": "AlarmActions", "OK": "OKActions", "INSUFFICIENT_DATA": "InsufficientDataActions"}
 

@@ -8,22 +8,19 @@ from ministack.core.responses import get_region
 from local.emulator.capacity.account import Capacity
 from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.service import CloudWatch
-from local.emulator.extensions.batch import answer_batch
+from local.emulator.extensions.batch import answer_batch, wait_for_jobs
 from local.emulator.extensions.ec2 import answer_ec2, stack_tags, zone_id
-from local.emulator.extensions.faults import fail_where_planted
+from local.emulator.extensions.ecs import keep_containers_whole
+from local.emulator.extensions.faults import fail_where_injected
 from local.emulator.extensions.hosting import serve_hosting
-from local.emulator.extensions.images import publish_images
-from local.emulator.extensions.launch_templates import show_launch_templates
+from local.emulator.extensions.launches import publish_images, show_launch_templates
 from local.emulator.extensions.load_balancers import keep_weights
 from local.emulator.extensions.observability import publisher, read_logs, serve_cloudwatch
-from local.emulator.extensions.prices import serve_prices
-from local.emulator.extensions.quotas import serve_quotas
+from local.emulator.extensions.prices import serve_prices, serve_quotas
 from local.emulator.extensions.resource_groups import keep_members_true
 from local.emulator.extensions.scaling_policies import GroupScaling, follow_alarms
 from local.emulator.extensions.settling import keep_instances
 from local.emulator.extensions.stacks import register_resources
-from local.emulator.extensions.step_functions import wait_for_jobs
-from local.emulator.extensions.task_definitions import keep_containers_whole
 from local.emulator.logs.subscriptions import deliver_to_firehose
 from local.emulator.platform import Platform
 from local.emulator.resources.store import ResourceStore
@@ -61,4 +58,4 @@ def install(platform: Platform) -> None:
     keep_containers_whole()
     show_launch_templates()
     # Last: it stands before every service that is there by now.
-    fail_where_planted(platform.faults)
+    fail_where_injected(platform.faults)

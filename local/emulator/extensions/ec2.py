@@ -11,10 +11,23 @@ from local.emulator.api.answers import Entry
 from local.emulator.api.errors import AwsError, Response
 from local.emulator.api.query import Form, Operation, served
 from local.emulator.capacity.account import Capacity
-from local.emulator.extensions.security_groups import answer_security_groups
+from local.emulator.extensions.launches import answer_security_groups
 from local.emulator.platform import Platform
-from local.emulator.resources.ec2 import placement_group_record
 from local.emulator.resources.store import Resource
+
+
+def placement_group_record(group: Resource) -> dict[str, Any]:
+    """A placement group in the form that ministack keeps the ones made by its API."""
+    account_arn = f"arn:aws:ec2:{group.region}:000000000000:placement-group/{group.physical_id}"
+    return {
+        "GroupName": group.physical_id,
+        "GroupId": group.attributes["GroupId"],
+        "State": "available",
+        "Strategy": group.properties.get("Strategy", "cluster"),
+        "GroupArn": account_arn,
+        "PartitionCount": group.properties.get("PartitionCount", 0),
+    }
+
 
 _ZONES: Final = "abc"
 _DRY_RUN: Final = "Request would have succeeded, but DryRun flag is set."

@@ -1,4 +1,4 @@
-"""Where planted failures happen: before a service answers a call, and before a stack makes or changes a resource."""
+"""Where injected failures happen: before a service answers a call, and before a stack makes or changes a resource."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -9,12 +9,12 @@ from ministack.services.cloudformation import provisioners, stacks
 from local.emulator.api.errors import AwsError, Response, answer
 from local.emulator.api.requests import ApiRequest, service_model
 from local.emulator.faults import FaultStore
-from local.emulator.resources.handler import Made
+from local.emulator.resources.store import Made
 
 Handler = Callable[[str, str, Mapping[str, str], bytes, Mapping[str, Any]], Awaitable[Response]]
 
 
-def fail_where_planted(faults: FaultStore) -> None:
+def fail_where_injected(faults: FaultStore) -> None:
     """Every entry of ``SERVICE_HANDLERS``, after the last one was registered; the stacks' two ways to a resource."""
     for endpoint, handler in list(ministack.app.SERVICE_HANDLERS.items()):
         ministack.app.SERVICE_HANDLERS[endpoint] = _gated(endpoint, handler, faults)

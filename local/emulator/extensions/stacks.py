@@ -1,20 +1,108 @@
-"""The resource types that ministack's CloudFormation lacks or gets wrong."""
+"""The resource types that ministack's CloudFormation lacks or gets wrong.
+
+CloudFormation's metric and composite alarms: the same checks, then the embedded CloudWatch's own Put operations.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from ministack.core.responses import get_region
 from ministack.services import cloudformation
 from ministack.services.cloudformation import provisioners
 
+from local.emulator.clock import EmulatorClock
+from local.emulator.cloudwatch.alarms import AlarmStore
 from local.emulator.cloudwatch.service import CloudWatch
-from local.emulator.extensions import resource_groups, security_groups
+from local.emulator.extensions import launches, resource_groups
 from local.emulator.extensions.auto_scaling import keep_policies
 from local.emulator.platform import Platform
-from local.emulator.resources.alarm_handler import COMPOSITE_ALARM, METRIC_ALARM, AlarmHandler
-from local.emulator.resources.handler import Made, SchemaBackedHandler
-from local.emulator.resources.store import Resource
-from local.emulator.resources.types import ECHOED_ATTRIBUTES, SCHEMA_BACKED_TYPES
+from local.emulator.resources.identity import generated_name
+from local.emulator.resources.schemas import checked
+from local.emulator.resources.store import Made, Resource, SchemaBackedHandler
+
+SCHEMA_BACKED_TYPES: Final = (
+    "AWS::ApplicationAutoScaling::ScalingPolicy",
+    "AWS::AutoScaling::WarmPool",
+    "AWS::Batch::ComputeEnvironment",
+    "AWS::Batch::JobDefinition",
+    "AWS::Batch::JobQueue",
+    "AWS::Batch::SchedulingPolicy",
+    "AWS::Budgets::Budget",
+    "AWS::CloudWatch::AlarmMuteRule",
+    "AWS::EC2::CapacityReservation",
+    "AWS::EC2::CapacityReservationFleet",
+    "AWS::EC2::EIP",
+    "AWS::EC2::FlowLog",
+    "AWS::EC2::NatGateway",
+    "AWS::EC2::NetworkAcl",
+    "AWS::EC2::NetworkAclEntry",
+    "AWS::EC2::NetworkInterface",
+    "AWS::EC2::PlacementGroup",
+    "AWS::EC2::SecurityGroupEgress",
+    "AWS::EC2::SecurityGroupIngress",
+    "AWS::EC2::SubnetNetworkAclAssociation",
+    "AWS::ECS::CapacityProvider",
+    "AWS::ECS::ClusterCapacityProviderAssociations",
+    "AWS::Logs::QueryDefinition",
+    "AWS::ResourceGroups::Group",
+    "AWS::SNS::TopicInlinePolicy",
+    "AWS::SSM::Association",
+    "AWS::SSM::Document",
+)
+
+# Attributes of Fn::GetAtt that ministack's own handlers leave out, and that are properties of the same name.
+ECHOED_ATTRIBUTES: Final = {
+    "AWS::EC2::VPC": ("CidrBlock",),
+}
+
+
+METRIC_ALARM = "AWS::CloudWatch::Alarm"
+COMPOSITE_ALARM = "AWS::CloudWatch::CompositeAlarm"
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmHandler:
+    """Alarms of one kind, kept where the API keeps them."""
+
+    type_name: str
+    clock: EmulatorClock
+    alarms_of_request: Callable[[], AlarmStore]
+
+    def handlers(self) -> dict[str, Any]:
+        """The functions in the form that ministack's CloudFormation calls them."""
+        return {"create": self.create, "update": self.update, "update_with_logical_id": True, "delete": self.delete}
+
+    def create(self, logical_id: str, properties: Mapping[str, Any], stack: str) -> Made:
+        """Make the alarm; an unnamed one gets CloudFormation's kind of name."""
+        return self._put(properties, generated_name(stack, logical_id))
+
+    def update(
+        self,
+        physical_id: str,
+        _old: Mapping[str, Any],
+        new: Mapping[str, Any],
+        _stack: str,
+        _logical_id: str | None = None,
+    ) -> Made:
+        """Reconfigure; another name makes another alarm and deletes this one."""
+        made = self._put(new, physical_id)
+        if made[0] != physical_id:
+            self.alarms_of_request().delete([physical_id])
+        return made
+
+    def _put(self, properties: Mapping[str, Any], default_name: str) -> Made:
+        alarms = self.alarms_of_request()
+        settings = checked(self.type_name, alarms.region, properties)
+        request = {"AlarmName": default_name, **settings}
+        put = alarms.put_metric_alarm if self.type_name == METRIC_ALARM else alarms.put_composite_alarm
+        alarm = put(request, self.clock.now())
+        return alarm.name, {"Arn": alarm.arn}
+
+    def delete(self, physical_id: str, _properties: Mapping[str, Any]) -> None:
+        """Delete the alarm; refused while a composite alarm needs it."""
+        self.alarms_of_request().delete([physical_id])
+
 
 Hook = Callable[[Resource], None]
 
@@ -58,8 +146,8 @@ def _hooks(platform: Platform, cloudwatch_of_request: Callable[[], CloudWatch]) 
     return {
         "AWS::CloudWatch::AlarmMuteRule": (mute, unmute),
         "AWS::EC2::CapacityReservation": (platform.capacity.reservations.begin, _nothing),
-        "AWS::EC2::SecurityGroupEgress": (security_groups.allow, security_groups.withdraw),
-        "AWS::EC2::SecurityGroupIngress": (security_groups.allow, security_groups.withdraw),
+        "AWS::EC2::SecurityGroupEgress": (launches.allow, launches.withdraw),
+        "AWS::EC2::SecurityGroupIngress": (launches.allow, launches.withdraw),
         "AWS::ResourceGroups::Group": (resource_groups.make, resource_groups.forget),
     }
 

@@ -21,8 +21,7 @@ from agents.minute.batch import Batch, NodeMinute
 from agents.minute.log_event import log_event
 from fleet.metrics import CATALOGUE
 from local.replay.life import life
-from local.replay.lines import Printer
-from local.replay.node import ReplayedNode
+from local.replay.node import Printer, ReplayedNode
 from local.replay.scenario import Scenario
 
 START: Final = 1_795_230_000

@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bench.endpoint_load import read_wrk
-from cli.bench import plot
-from cli.bench.plot import PlotError
+from cli.bench import result
+from cli.bench.result import PlotError
 from cli.main import app
 from fleet.serving.measurement import Second
 
@@ -218,7 +218,7 @@ def test_the_plot_opens_without_a_network_and_holds_no_tag_of_its_title(tmp_path
     library = tmp_path / "echarts.js"
     library.write_text("const echarts = 1")
     seconds = [Second(0, 9, 1, 0.1, 0.2), Second(1, 0, 0, None, None)]
-    plot.write(tmp_path / "run.html", "</script><b>", seconds, library)
+    result.write(tmp_path / "run.html", "</script><b>", seconds, library)
     page = (tmp_path / "run.html").read_text()
 
     assert "const echarts = 1" in page
@@ -226,7 +226,7 @@ def test_the_plot_opens_without_a_network_and_holds_no_tag_of_its_title(tmp_path
     assert '"data": [200.0, null]' in page
     assert "http" not in page
     with pytest.raises(PlotError, match="No such file"):
-        plot.write(tmp_path / "run.html", "t", seconds, tmp_path / "absent.js")
+        result.write(tmp_path / "run.html", "t", seconds, tmp_path / "absent.js")
 
 
 def test_what_wrk_prints_is_understood() -> None:

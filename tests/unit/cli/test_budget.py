@@ -9,7 +9,6 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from typer.testing import CliRunner, Result
 
-from cli.budget import budget_function
 from cli.main import app
 from tests.support.aws_fakes import client_error
 
@@ -34,7 +33,7 @@ def run(monkeypatch: pytest.MonkeyPatch, answer: Any, *arguments: str) -> tuple[
             return {"Payload": io.BytesIO(json.dumps(answer).encode())}
 
     monkeypatch.setattr(boto3, "client", lambda *_, **__: Function())
-    monkeypatch.setattr(budget_function, "signed_url", lambda region, bound_to: f"https://sts.{region}/?for={bound_to}")
+    monkeypatch.setattr("cli.budget.signed_url", lambda region, bound_to: f"https://sts.{region}/?for={bound_to}")
     monkeypatch.setenv("COLUMNS", "140")
     return CliRunner().invoke(app, ["budget", *arguments]), asked
 

@@ -6,22 +6,22 @@ import pytest
 from botocore.stub import Stubber
 
 from cli.account import NO_CREDENTIALS
-from cli.doctor.account import NO_ANSWER, Account, UnansweredError
-from local.endpoint import aws_environment, pointed_at
+from cli.doctor.account import NO_ANSWER, DoctorAccount, UnansweredError
+from local.emulator_process import aws_environment, pointed_at
 from tests.support.http_endpoint import Answer, endpoint
 
 
-def account_at(url: str) -> Account:
+def account_at(url: str) -> DoctorAccount:
     with pointed_at(aws_environment(url, "000000000000", "us-east-2")):
-        account = Account("us-east-2")
+        account = DoctorAccount("us-east-2")
         for service in ("ec2", "service-quotas"):
             account._client(service)
     return account
 
 
-def failure(account: Account, service: str, method: str, **request: object) -> UnansweredError:
+def failure(account: DoctorAccount, service: str, method: str, **request: object) -> UnansweredError:
     with pytest.raises(UnansweredError) as raised:
-        account.ask(service, method, **request)
+        getattr(getattr(account, service.replace("-", "_")), method)(**request)
     return raised.value
 
 
@@ -58,22 +58,22 @@ def test_what_is_not_there_is_told_from_what_is_refused() -> None:
     with Stubber(account._client("ec2")) as stub:
         for _ in range(2):
             stub.add_client_error("describe_images", "InvalidAMIID.NotFound", "no such image")
-        assert account.find("ec2", "describe_images", {"InvalidAMIID.NotFound"}) is None
+        assert account.find({"InvalidAMIID.NotFound"}, account.ec2.describe_images) is None
         with pytest.raises(UnansweredError, match="no such image") as raised:
-            account.find("ec2", "describe_images", set())
+            account.find(set(), account.ec2.describe_images)
     assert raised.value.code == "InvalidAMIID.NotFound"
 
 
 def test_a_profile_that_does_not_exist_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_PROFILE", "nobody-of-this-name")
-    error = failure(Account("us-east-2"), "sts", "get_caller_identity")
+    error = failure(DoctorAccount("us-east-2"), "sts", "get_caller_identity")
     assert error.code == NO_CREDENTIALS
     assert "nobody-of-this-name" in error.message
 
 
 def test_an_address_that_is_none_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "nowhere")
-    assert failure(Account("us-east-2"), "sts", "get_caller_identity").code == NO_ANSWER
+    assert failure(DoctorAccount("us-east-2"), "sts", "get_caller_identity").code == NO_ANSWER
 
 
 def test_every_page_is_read() -> None:
@@ -83,5 +83,9 @@ def test_every_page_is_read() -> None:
         stub.add_response("describe_instance_type_offerings", zones[0], {})
         last = {"InstanceTypeOfferings": [{"Location": "use2-az3"}]}
         stub.add_response("describe_instance_type_offerings", last, {"NextToken": "more"})
-        found = account.every("ec2", "describe_instance_type_offerings", "InstanceTypeOfferings")
+        found = [
+            each
+            for page in account.ec2.get_paginator("describe_instance_type_offerings").paginate()
+            for each in page.get("InstanceTypeOfferings", [])
+        ]
     assert [each["Location"] for each in found] == ["use2-az1", "use2-az3"]

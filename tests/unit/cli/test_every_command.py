@@ -9,8 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import agents.main
-from cli.lazy import OF_THE_LAPTOP, Entry, LazyGroup
-from cli.main import ENTRIES, app
+from cli.main import ENTRIES, OF_THE_LAPTOP, Entry, LazyGroup, app
 from tests.support.command_tree import Seen, every, shown
 
 ROOT = Path(__file__).parents[3]

@@ -25,7 +25,7 @@ class CompiledDesk(Desk):
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(folder, monkeypatch)
         self.batch = self.account = CacheAccount()
-        monkeypatch.setattr("cli.jobs.waiting.Account", self._account)
+        monkeypatch.setattr("cli.jobs.submit.Account", self._account)
         monkeypatch.setattr("cli.jobs.submit._POLL_SECONDS", 0.0)
         self.content |= {
             "neuron_sdk": "2.28",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from cli.account import Account, AwsError
 from cli.main import app
 from fleet.ledger.columns import place
 from lambdas.cost_report import reconciliation, service
@@ -19,19 +20,25 @@ from tests.support.ledger_world import DAY, NOW, LedgerWorld
 SPAN = ["--from", "2026-11-20", "--to", "2026-11-20"]
 
 
-class FilledAccount:
+class FilledAccount(Account):
     """An account whose bucket is ``store``; None: the ledger is not deployed."""
 
     def __init__(self, ledger: LedgerWorld | None) -> None:
+        super().__init__("us-east-2")
         self._ledger = ledger
 
-    def find(self, service: str, method: str, absent: tuple[str, ...], **request: Any) -> dict[str, Any] | None:
+    def _call(self, service: str, method: str, /, *, once: bool, **request: Any) -> Any:
+        assert not once
         if service == "ssm":
             assert request == {"Name": "/neuron-fleet/prod/ledger/bucket"}
-            return None if self._ledger is None else {"Parameter": {"Value": "b"}}
+            if self._ledger is None:
+                raise AwsError("no such parameter", "ParameterNotFound")
+            return {"Parameter": {"Value": "b"}}
         assert (service, method, request["Bucket"], self._ledger is not None) == ("s3", "get_object", "b", True)
         content = self._ledger.store.read(request["Key"]) if self._ledger else None
-        return None if content is None else {"Body": io.BytesIO(content)}
+        if content is None:
+            raise AwsError("no such key", "NoSuchKey")
+        return {"Body": io.BytesIO(content)}
 
 
 @pytest.fixture

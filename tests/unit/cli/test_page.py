@@ -41,12 +41,12 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Any:
     pager = Pager()
     account = PagedAccount(pager)
 
-    def call(_: Account, service: str, method: str, request: dict[str, Any], *, once: bool) -> dict[str, Any]:
+    def call(_: Account, service: str, method: str, /, *, once: bool, **request: Any) -> dict[str, Any]:
         del once
         return account.answer(service, method, request)
 
     monkeypatch.setattr(Account, "_call", call)
-    monkeypatch.setattr("cli.page.command.time.sleep", lambda _: None)
+    monkeypatch.setattr("cli.page.time.sleep", lambda _: None)
     with deployed(pager, monkeypatch):
         yield account
 
@@ -91,7 +91,7 @@ def test_a_pager_that_says_nothing_is_waited_for_so_long_and_no_longer(
 ) -> None:
     account.hears = False
     ticks = iter(range(1000))
-    monkeypatch.setattr("cli.page.command.time.monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr("cli.page.time.monotonic", lambda: float(next(ticks)))
 
     result = run("--wait", "5")
 

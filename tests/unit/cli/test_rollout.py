@@ -46,7 +46,7 @@ class Lambda:
 
 def run(monkeypatch: pytest.MonkeyPatch, engine: Lambda, *arguments: str) -> Result:
     monkeypatch.setattr(boto3, "client", engine.client)
-    monkeypatch.setattr("cli.rollout.command._LOOK_SECONDS", 0)
+    monkeypatch.setattr("cli.rollout._LOOK_SECONDS", 0)
     return CliRunner().invoke(app, ["rollout", *arguments])
 
 

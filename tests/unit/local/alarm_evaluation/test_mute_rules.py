@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from local.alarm_evaluation import Action, AlarmSet, CompositeAlarm, State, Suppression
-from local.alarm_evaluation.actions.mute_rules import MuteRule
-from local.alarm_evaluation.actions.schedules import Once
 from local.alarm_evaluation.composite_rules import parse_rule
+from local.alarm_evaluation.schedules import Once
+from local.alarm_evaluation.suppression import MuteRule
 from tests.support.alarm_letters import MINUTE, Letters, letter_alarm
 
 

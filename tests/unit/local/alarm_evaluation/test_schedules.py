@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from local.alarm_evaluation.actions.mute_rules import MuteRule, MuteStatus
-from local.alarm_evaluation.actions.schedules import ScheduleError, parse_duration, parse_schedule
+from local.alarm_evaluation.schedules import ScheduleError, parse_duration, parse_schedule
+from local.alarm_evaluation.suppression import MuteRule, MuteStatus
 
 HOUR = 3600.0
 

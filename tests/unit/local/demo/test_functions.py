@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from environments import loader
-from local.demo import functions
+from local.demo import service_metrics
 from local.deployment import ENVIRONMENT
 
 # 1,000 minutes before the Capacity Block of the local environment ends, at 2026-12-18 11:30 UTC.
@@ -11,7 +11,7 @@ MINUTE = datetime(2026, 12, 17, 18, 50, tzinfo=UTC).timestamp()
 
 
 def test_every_fleet_has_its_capacity_and_every_function_has_looked() -> None:
-    written = functions.datums(loader.load(ENVIRONMENT), MINUTE)
+    written = service_metrics.datums(loader.load(ENVIRONMENT), MINUTE)
 
     operations = {datum["name"]: datum["values"] for datum in written["NeuronFleet/Operations"]}
     assert operations == {

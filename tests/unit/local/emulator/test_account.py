@@ -220,8 +220,8 @@ def test_a_group_without_capacity_stays_short_and_quotes_ec2(account: Emulator, 
     assert (instances, [status for status, _ in activities]) == (2, ["Successful", "Successful", "Failed"])
 
 
-def test_a_planted_activity_is_the_newest(account: Emulator, control: EmulatorControl) -> None:
-    name = deploy(account, "planted", _group(0))["Group"]
+def test_a_seeded_activity_is_the_newest(account: Emulator, control: EmulatorControl) -> None:
+    name = deploy(account, "seeded", _group(0))["Group"]
 
     control.put_group_activity(REGION, name, "Failed", "The image does not exist.")
 
@@ -234,7 +234,7 @@ def test_a_group_that_is_not_there_has_no_activities(account: Emulator) -> None:
         account.client("autoscaling").describe_scaling_activities(AutoScalingGroupName="none")
 
 
-def test_quotas_are_generous_until_one_is_planted(account: Emulator, control: EmulatorControl) -> None:
+def test_quotas_are_generous_until_one_is_seeded(account: Emulator, control: EmulatorControl) -> None:
     quotas = account.client("service-quotas")
     control.put_quota(REGION, "L-2C3B7624", 256)
 
@@ -277,7 +277,7 @@ def test_an_unknown_quota_is_an_error(account: Emulator, control: EmulatorContro
         ("metrics", [], "metrics: the body has exactly region"),
     ],
 )
-def test_a_wrong_plant_is_refused_in_one_line(
+def test_a_wrong_seed_is_refused_in_one_line(
     control: EmulatorControl, path: str, body: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(EmulatorGoneError, match=said):

@@ -95,7 +95,7 @@ def test_what_cannot_be_bought_is_refused(ec2: Any, control: EmulatorControl, ac
     assert none["CapacityBlockOfferings"] == []
 
 
-def test_offerings_are_those_of_the_domain_unless_others_are_planted(control: EmulatorControl, ec2: Any) -> None:
+def test_offerings_are_those_of_the_domain_unless_others_are_seeded(control: EmulatorControl, ec2: Any) -> None:
     def zones(instance_type: str) -> set[str]:
         found = ec2.describe_instance_type_offerings(
             LocationType="availability-zone-id", Filters=[{"Name": "instance-type", "Values": [instance_type]}]
@@ -126,7 +126,7 @@ def test_a_dry_run_checks_what_it_refers_to_and_launches_nothing(account: Emulat
     assert ec2.describe_instances()["Reservations"] == []
 
 
-def test_a_subnet_has_the_addresses_of_its_range_until_others_are_planted(
+def test_a_subnet_has_the_addresses_of_its_range_until_others_are_seeded(
     account: Emulator, control: EmulatorControl, ec2: Any
 ) -> None:
     network = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
@@ -177,17 +177,17 @@ def test_a_stacks_group_takes_reservations_that_exist(account: Emulator, control
     deploy(account, "pool", {"G": {"Type": "AWS::ResourceGroups::Group", "Properties": group}})
     groups = account.client("resource-groups")
     arn = groups.get_group(GroupName="neuron-fleet-local-a")["Group"]["GroupArn"]
-    planted = control.put_reservation(
+    seeded = control.put_reservation(
         REGION, "cr-pooled", instance_type="trn1.32xlarge", availability_zone="us-east-2c", total=4
     )["CapacityReservationArn"]
-    missing = planted.replace("cr-pooled", "cr-none")
+    missing = seeded.replace("cr-pooled", "cr-none")
 
-    answer = groups.group_resources(Group=arn, ResourceArns=[planted, missing])
+    answer = groups.group_resources(Group=arn, ResourceArns=[seeded, missing])
 
     assert arn == "arn:aws:resource-groups:us-east-2:000000000000:group/neuron-fleet-local-a"
-    assert (answer["Succeeded"], [each["ResourceArn"] for each in answer["Failed"]]) == ([planted], [missing])
+    assert (answer["Succeeded"], [each["ResourceArn"] for each in answer["Failed"]]) == ([seeded], [missing])
     (member,) = groups.list_group_resources(Group=arn)["ResourceIdentifiers"]
-    assert member == {"ResourceArn": planted, "ResourceType": "AWS::EC2::CapacityReservation"}
+    assert member == {"ResourceArn": seeded, "ResourceType": "AWS::EC2::CapacityReservation"}
     owned = ec2.get_groups_for_capacity_reservation(CapacityReservationId="cr-pooled")["CapacityReservationGroups"]
     assert owned == [{"GroupArn": arn, "OwnerId": "000000000000"}]
     found = groups.get_group_configuration(Group=arn)["GroupConfiguration"]["Configuration"]

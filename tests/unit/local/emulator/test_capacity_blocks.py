@@ -16,7 +16,7 @@ from lambdas.capacity_blocks import adapters, commands, service
 from lambdas.capacity_blocks.commands import Command, Wish
 from lambdas.capacity_blocks.settings import Settings
 from local.control import EmulatorControl
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import aws_environment, pointed_at
 from tests.unit.local.emulator.conftest import Emulator, deploy, start_emulator
 
 FLEET = "trn2-frontier"

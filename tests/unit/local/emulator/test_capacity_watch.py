@@ -13,7 +13,7 @@ from fleet.reserved.assessment import Assessment
 from fleet.reserved.place import Place
 from lambdas.capacity_watch import adapters, service
 from local.control import EmulatorControl
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import aws_environment, pointed_at
 from tests.support.watched_capacity import endpoint, on_demand, place
 from tests.unit.local.emulator.conftest import Emulator, deploy, start_emulator
 
@@ -85,7 +85,7 @@ def reserve(account: Emulator) -> None:
 
 
 def looked(*places: Place) -> list[tuple[Assessment | None, tuple[str, ...]]]:
-    looks = service.look(adapters.world(), places, datetime.now(UTC))
+    looks = service.look(adapters.dependencies(), places, datetime.now(UTC))
     return [(look.assessment, look.problems) for look in looks]
 
 

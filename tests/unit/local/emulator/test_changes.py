@@ -2,7 +2,7 @@
 
 import asyncio
 
-from local.emulator.changes import Changes
+from local.emulator.control import Changes
 
 
 def test_a_change_is_told_at_once() -> None:

@@ -1,4 +1,4 @@
-"""Planted failures, as boto3 and CloudFormation meet them."""
+"""Injected failures, as boto3 and CloudFormation meet them."""
 
 import json
 from collections.abc import Iterator

@@ -85,11 +85,11 @@ def _scale(account: Emulator, environment: str, vcpus: int) -> None:
 
 
 def _pooled(account: Emulator, control: EmulatorControl, reservation_id: str, total: int) -> None:
-    """Plant a reservation of trn1.32xlarge and put it into the group."""
-    planted = control.put_reservation(
+    """Seed a reservation of trn1.32xlarge and put it into the group."""
+    seeded = control.put_reservation(
         REGION, reservation_id, instance_type="trn1.32xlarge", availability_zone="us-east-2c", total=total
     )
-    arns = [planted["CapacityReservationArn"]]
+    arns = [seeded["CapacityReservationArn"]]
     account.client("resource-groups").group_resources(Group=POOL, ResourceArns=arns)
 
 

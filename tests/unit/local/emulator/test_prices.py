@@ -12,7 +12,7 @@ from lambdas.prices import adapters, handler, service
 from lambdas.prices.settings import Settings
 from lambdas.prices.source import Question
 from local.control import EmulatorControl
-from local.endpoint import aws_environment, pointed_at
+from local.emulator_process import aws_environment, pointed_at
 from tests.unit.local.emulator.conftest import Emulator, start_emulator
 
 REGION, TABLE = "us-east-2", "neuron-fleet-prod-prices"

@@ -1,4 +1,4 @@
-"""Capacity reservations over boto3: made by stacks, planted, ended by the clock, found by filters."""
+"""Capacity reservations over boto3: made by stacks, seeded, ended by the clock, found by filters."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_a_stacks_reservation_is_shown_in_full_and_ends_at_its_date(
     )
 
 
-def test_a_planted_block_is_scheduled_then_active_then_expired(
+def test_a_seeded_block_is_scheduled_then_active_then_expired(
     account: Emulator, control: EmulatorControl, ec2: Any
 ) -> None:
     now = now_in(account)
@@ -103,7 +103,7 @@ def test_the_block_that_the_local_environment_names_is_there_from_the_start(tmp_
     assert (found["AvailabilityZone"], found["EndDate"]) == ("us-east-2a", datetime(2026, 12, 18, 11, 30, tzinfo=UTC))
 
 
-def test_a_planted_state_stays_until_it_is_given_back_to_the_clock(control: EmulatorControl, ec2: Any) -> None:
+def test_a_seeded_state_stays_until_it_is_given_back_to_the_clock(control: EmulatorControl, ec2: Any) -> None:
     control.put_reservation(REGION, "cr-1", instance_type="trn1.32xlarge", availability_zone="us-east-2b", total=4)
 
     control.put_reservation(REGION, "cr-1", state="failed")
@@ -151,7 +151,7 @@ def test_an_unknown_reservation_or_filter_is_an_error(ec2: Any, what: dict[str, 
     assert refused.value.response["Error"]["Code"] == code
 
 
-def test_only_a_complete_reservation_can_be_planted(control: EmulatorControl) -> None:
+def test_only_a_complete_reservation_can_be_seeded(control: EmulatorControl) -> None:
     for fields, said in (
         ({}, "cr-new is new: availability_zone is needed"),
         ({"zone": "us-east-2a"}, "zone: unknown; known are"),

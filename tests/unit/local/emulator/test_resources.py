@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from local.emulator.resources.handler import SchemaBackedHandler
+from local.emulator.extensions.stacks import SCHEMA_BACKED_TYPES
 from local.emulator.resources.schemas import PropertyError
-from local.emulator.resources.store import ResourceStore
-from local.emulator.resources.types import SCHEMA_BACKED_TYPES
+from local.emulator.resources.store import ResourceStore, SchemaBackedHandler
 
 RESERVATION = {"InstanceType": "trn1.32xlarge", "InstancePlatform": "Linux/UNIX", "InstanceCount": "4"}
 

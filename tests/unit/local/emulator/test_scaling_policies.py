@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from local.emulator.capacity.scaling_policies import ALARMS, SUSPENDED, ScalingPolicies
+from local.emulator.extensions.scaling_policies import ALARMS, SUSPENDED, ScalingPolicies
 
 TRACKED = {
     "PolicyType": "TargetTrackingScaling",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from local.sandbox.boot_data import injected, inside, scripts
 from local.sandbox.units import NoUnitError, load
-from local.sandbox.user_data import injected, inside, scripts
 
 ROOT = "/tmp/nf-1/root"  # noqa: S108 - a name, not a file
 

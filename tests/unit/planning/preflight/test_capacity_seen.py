@@ -8,10 +8,10 @@ import pytest
 
 from fleet.capacity import QuotaNeed, compile_fleet
 from fleet.fleet_spec import MarketKind, Reserved
-from planning.preflight.addresses import NodesToCome, addresses_needed, diagnose_addresses
 from planning.preflight.quotas import InstanceSeen, diagnose_quotas, vcpus_of_others
 from planning.preflight.reservation_groups import POOL, ReservationGroupSeen, diagnose_group
 from planning.preflight.reservations import ReservationSeen, diagnose_reservation
+from planning.preflight.zones import NodesToCome, addresses_needed, diagnose_addresses
 from tests.support.capacity import BLOCK, INF2, TRN1
 
 TRN = "L-2C3B7624"

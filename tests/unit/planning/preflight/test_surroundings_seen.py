@@ -10,13 +10,11 @@ from environments import loader
 from fleet.capacity import compile_fleet
 from fleet.capacity.peers import Direction, GroupRule
 from planning.preflight.account import diagnose_identity
+from planning.preflight.costs import diagnose_price
 from planning.preflight.endpoints import CertificateSeen, SecretSeen, diagnose_certificate, diagnose_secret
-from planning.preflight.images import ImageSeen, diagnose_image
-from planning.preflight.launches import diagnose_security_groups
-from planning.preflight.offerings import diagnose_offering
-from planning.preflight.prices import diagnose_price
+from planning.preflight.launches import ImageSeen, diagnose_image, diagnose_security_groups
 from planning.preflight.stacks import ALWAYS, StackSeen, diagnose_stacks
-from planning.preflight.zones import ZoneSeen, diagnose_zones
+from planning.preflight.zones import ZoneSeen, diagnose_offering, diagnose_zones
 from tests.support.capacity import INF2, TRN1
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -1,1 +1,0 @@
-"""`fleet budget`: where a month's budgets stand, and the stop when one is used up."""

@@ -1,1 +1,0 @@
-"""`fleet page`: whether pages arrive."""

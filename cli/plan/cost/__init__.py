@@ -1,1 +1,0 @@
-"""`fleet plan cost`: what an environment costs in a month."""
