@@ -136,12 +136,12 @@ class NodeAgent:
         self._supervisor.heard(event, now)
         if isinstance(event, MonitorOverlongLine):
             self._pipeline.unreadable(f"{event.size} bytes in one line")
-            self._supervisor.babbles()
+            self._supervisor.heard_unreadable()
         if not isinstance(event, MonitorLine):
             return
         reading = self._pipeline.line(event.data, now)
         if reading is None:
-            self._supervisor.babbles()
+            self._supervisor.heard_unreadable()
             return
         self._minutes.append(reading)
         if not self._has_report:

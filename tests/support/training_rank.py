@@ -9,8 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from workload.checkpoint.member import Habits, Member
-from workload.checkpoint.run import run_name
+from workload.checkpoint.member import Habits, Member, run_name
 from workload.checkpoint.saver import Saver
 from workload.checkpoint.signals.drain import Drain
 from workload.checkpoint.stores.places import open_store

@@ -10,6 +10,7 @@ import msgspec
 from workload import durable_file
 
 logger = logging.getLogger(__name__)
+_REPORTED = "reported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,25 @@ class BootMemory:
             durable_file.replace_file(self.path, content, through=False)
         except OSError as error:
             logger.warning("%s: %s", self.path, error)
+
+
+class OncePerBoot:
+    """Whether a fault was counted in this boot already, by this agent or one before it."""
+
+    def __init__(self, memory: BootMemory) -> None:
+        self._memory = memory
+        self._is_kept = self._is_counted = bool((memory.load() or {}).get(_REPORTED))
+
+    def keep(self) -> None:
+        """Write down what the last minute counted. To be called a minute later: only then is the count in the spool."""
+        if self._is_counted and not self._is_kept:
+            self._memory.save({_REPORTED: 1})
+            self._is_kept = True
+
+    def is_first(self) -> bool:
+        """Whether the fault is to be counted now."""
+        was_counted, self._is_counted = self._is_counted, True
+        return not was_counted
 
 
 def boot_id(proc: Path) -> str:

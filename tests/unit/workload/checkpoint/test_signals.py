@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet.checkpoints.layout import RunNameError
-from workload.checkpoint.run import run_name
+from workload.checkpoint.member import run_name
 from workload.checkpoint.signals.drain import Drain, Wish
 from workload.checkpoint.signals.orders import Order, Orders
 from workload.checkpoint.stores.file_store import FileStore
