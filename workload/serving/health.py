@@ -24,6 +24,10 @@ OK: Final = 200
 UNAVAILABLE: Final = 503
 
 
+# Three checks, 15 seconds apart, of 5 seconds (stacks.constructs.endpoint_balancer), and some for it to get around.
+NOTICED_SECONDS: Final = 60
+
+
 class Runtime(Protocol):
     """What runs the model, as far as its health is asked for."""
 
@@ -132,10 +136,6 @@ class Health:
         self._remembered = kept
         self._seen = replace(self._seen, handed_over=kept.handed_over)
         return step
-
-
-# Three checks, 15 seconds apart, of 5 seconds (stacks.constructs.endpoint_balancer), and some for it to get around.
-NOTICED_SECONDS: Final = 60
 
 
 def leave(health: Health, seconds: float, end: Callable[[], None]) -> None:
