@@ -22,8 +22,6 @@ from workload.serving.memory import HostMemory, Remembered
 
 OK: Final = 200
 UNAVAILABLE: Final = 503
-
-
 # Three checks, 15 seconds apart, of 5 seconds (stacks.constructs.endpoint_balancer), and some for it to get around.
 NOTICED_SECONDS: Final = 60
 

@@ -26,8 +26,6 @@ from fleet import metrics
 # Seconds after which a minute is history: three that nothing followed.
 _FRESH: Final = 3.0 * metrics.PERIOD_SECONDS
 _REPORT_AGE: Final = f"{names.PREFIX}_agent_report_age_seconds"
-
-
 # Jobs come and go for as long as the agent lives; the counters longest without news are forgotten.
 _MOST: Final = 2048
 _JOB: Final = "job"
