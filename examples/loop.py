@@ -8,9 +8,9 @@ from typing import Final
 
 from examples.launch import RESUME_FILE
 from fleet.checkpoints.schedule import Schedule
+from workload.checkpoint.drain import RUN_DIRECTORY, Drain
 from workload.checkpoint.member import Habits, Member, run_name
 from workload.checkpoint.saver import Saver
-from workload.checkpoint.signals.drain import RUN_DIRECTORY, Drain
 from workload.checkpoint.stores.places import open_store
 from workload.node_agent import SOCKET, Hints, send
 

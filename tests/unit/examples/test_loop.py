@@ -8,7 +8,7 @@ import pytest
 from examples import loop, objects
 from examples.llama_lora import adapters
 from examples.loop import Figures, Work, saver_of, train
-from workload.checkpoint.signals.drain import Drain
+from workload.checkpoint.drain import Drain
 
 
 class Script:
