@@ -45,7 +45,7 @@ from agents.price import PriceKeeper
 from agents.sinks import aws, price_table
 from agents.sinks.cloudwatch import CloudWatchSink, EmfLogsSink
 from agents.sinks.delivery import BackgroundDelivery, Delivery
-from agents.sinks.otlp.sink import OtlpSink
+from agents.sinks.otlp_sink import OtlpSink
 from agents.sinks.sink import Exporter, Sink
 from agents.sinks.spooled_sinks import SpooledSinks
 from agents.status.status import StatusFile
