@@ -37,8 +37,7 @@ from agents.minute.pipeline import Pipeline
 from agents.minute.recovery import close_unfinished
 from agents.monitor import settings
 from agents.monitor.ecc import EccWatch
-from agents.monitor.events import MonitorEvent
-from agents.monitor.process import MonitorProcess
+from agents.monitor.process import MonitorEvent, MonitorProcess
 from agents.monitor.supervisor import Startable, Supervisor
 from agents.node_agent import NodeAgent
 from agents.price import PriceKeeper

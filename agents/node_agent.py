@@ -19,7 +19,7 @@ from agents.minute.aggregate import batch_of
 from agents.minute.batch import SelfFigures
 from agents.minute.pipeline import Pipeline, Surroundings
 from agents.minute.recovery import close_unfinished
-from agents.monitor.events import MonitorEvent, MonitorLine, MonitorOverlongLine
+from agents.monitor.process import MonitorEvent, MonitorLine, MonitorOverlongLine
 from agents.monitor.supervisor import Supervisor
 from agents.price import PriceKeeper
 from agents.sinks.delivery import Delivery

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from agents.errors import MonitorMissingError
 from agents.monitor.decode.report import Hardware
-from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
+from agents.monitor.process import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
 from agents.status.health import MonitorHealth
 
 logger = logging.getLogger(__name__)

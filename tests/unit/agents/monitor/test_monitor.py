@@ -7,7 +7,7 @@ import pytest
 from agents.errors import MonitorMissingError
 from agents.monitor import settings
 from agents.monitor.decode.report import Hardware
-from agents.monitor.events import MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.process import MonitorExited, MonitorLine, MonitorStarted
 from agents.monitor.supervisor import Supervisor, backoff
 
 
