@@ -50,7 +50,10 @@ class Figures:
             packed = ":".join(f"{seconds:.6f}" for seconds in waited[start : start + _MOST_VALUES])
             lines.append(f"neuron_fleet.queue_seconds:{packed}|d")
         for line in lines:
-            send(line, self._unix, self._address)
+            self._send(line)
+
+    def _send(self, line: str) -> None:
+        send(line, self._unix, self._address)
 
 
 def send(lines: str, unix: Path = SOCKET, address: tuple[str, int] = ADDRESS) -> None:
