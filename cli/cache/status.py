@@ -9,11 +9,11 @@ from typing import Any, Final
 from cli.account import Account
 from cli.answers import print_json, say
 from cli.cache import artifact_bucket, leases, runs
-from cli.cache.artifact_bucket import Shelved
+from cli.cache.artifact_bucket import StoredArtifact
 from cli.cache.leases import Lease
 from cli.cache.options import AsJson, Fleet, training_fleet
-from cli.cache.place import place_of
 from cli.cache.runs import Run
+from cli.cache.targets import place_of
 from cli.named import Name, answering
 from cli.tables import Table, print_table
 from fleet.compile_cache.lease import Standing
@@ -51,7 +51,7 @@ def _of_fleet(found: list[Run] | None, fleet: str | None) -> list[Run] | None:
 
 
 def _content(
-    artifacts: Sequence[Shelved],
+    artifacts: Sequence[StoredArtifact],
     held: Sequence[Lease],
     trouble: Sequence[Lease],
     running: list[Run] | None,
@@ -98,7 +98,7 @@ def _run(run: Run) -> dict[str, Any]:
             "cause": run.cause or None}  # fmt: skip
 
 
-def _print_artifacts(artifacts: Sequence[Shelved], now: datetime) -> None:
+def _print_artifacts(artifacts: Sequence[StoredArtifact], now: datetime) -> None:
     if not artifacts:
         say("no artifact: `fleet cache warm` makes one")
         return
