@@ -29,10 +29,10 @@ from agents.collectors.tools_version import ToolsVersion
 from agents.collectors.workload.collector import WorkloadCollector
 from agents.config import AgentConfig
 from agents.disk.journal import Journal, Unfinished
+from agents.disk.lane import Dropped
 from agents.disk.minutes import Minutes
 from agents.disk.sequence_file import SequenceFile
 from agents.disk.spool import Spool
-from agents.disk.spooled import Dropped
 from agents.disk.state_file import StateFile
 from agents.minute.aggregate import batch_of
 from agents.minute.pipeline import Pipeline
@@ -46,12 +46,11 @@ from agents.node_agent import NodeAgent
 from agents.price import PriceKeeper
 from agents.sinks import aws, price_table
 from agents.sinks.cloudwatch import CloudWatchSink
-from agents.sinks.delivery import Delivery
+from agents.sinks.delivery import BackgroundDelivery, Delivery
 from agents.sinks.emf_logs import EmfLogsSink
 from agents.sinks.otlp.sink import OtlpSink
-from agents.sinks.publisher import Publisher
-from agents.sinks.sender import BackgroundSender, InlineSender
 from agents.sinks.sink import Exporter, Sink
+from agents.sinks.spooled_sinks import SpooledSinks
 from agents.status.status import StatusFile
 
 
@@ -133,9 +132,10 @@ def agent(
     directory, boot = Path(config.spool_directory), boot_id(Path(config.proc))
     spool = Spool(directory, tuple(sink.name for sink in sinks))
     # How long a turn takes is no matter of the node's clock, which may be set meanwhile.
-    publisher = Publisher(spool, sinks, clock.now if lockstep else monotonic)
-    sender = InlineSender(publisher, clock.now) if lockstep else BackgroundSender(publisher, clock.now, node)
-    delivery = Delivery(publisher, sender, exporters(config))
+    spooled, shown = SpooledSinks(spool, sinks, clock.now if lockstep else monotonic), exporters(config)
+    delivery = (
+        Delivery(spooled, clock.now, shown) if lockstep else BackgroundDelivery(spooled, clock.now, shown, node=node)
+    )
     journal = Journal(directory / "journal")
     unfinished = journal.read()
     if journal.is_damaged:

@@ -12,8 +12,8 @@ from agents.clock import Clock
 from agents.collectors.collector import Contribution, Request, merged
 from agents.collectors.pool import CollectorPool
 from agents.collectors.self_usage import SelfUsage
+from agents.disk.lane import Dropped
 from agents.disk.minutes import Begun, Minutes
-from agents.disk.spooled import Dropped
 from agents.disk.state_file import StateFile
 from agents.minute.aggregate import batch_of
 from agents.minute.batch import SelfFigures

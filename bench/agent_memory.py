@@ -1,6 +1,6 @@
 """Resident memory of the running agent: 10,000 reports of a full node, through a real pipe, to real boto3 clients.
 
-The agent is the production one in a process of its own: ``agents.main.run`` with its sender's thread, its spool and
+The agent is the production one in a process of its own: ``agents.main.run`` with its sending thread, its spool and
 journal on disk, both AWS clients against an endpoint on this machine, and every collector: the machine's own ``/proc``,
 and the sysfs, compile cache, kernel log and instance metadata of a made node. Only its clock is not: it moves by a
 period with every report, so that fourteen hours take minutes. The bars are 80 MB, and less than 1 MB more in the
@@ -23,7 +23,7 @@ import psutil
 
 import agents.main
 from agents.monitor.events import MonitorLine
-from agents.sinks import sender
+from agents.sinks import delivery
 from tests.support import agents as configured
 from tests.support import kernel_log, metadata_server, samples
 from tests.support.compile_cache import CacheFolder
@@ -99,7 +99,7 @@ class ReportClock:
             self._now += _PERIOD
             self._left -= 1
             if self._left % _EVERY == 0:
-                # The sender may be behind a clock that runs this fast; what waits for it is not what is measured.
+                # Sending may be behind a clock that runs this fast; what waits for it is not what is measured.
                 while any(self._spool.glob("*/*.batch")):
                     time.sleep(0.005)
                 self.readings.append(self._process.memory_info().rss / MEGABYTE)
@@ -124,7 +124,7 @@ def agent(folder: Path, reports: int, metadata: str) -> list[float]:
     )
     _make_node(folder)
     # A minute passes in less than a second: there is no time to spread its batch over.
-    sender.SPREAD = 0.0  # type: ignore[misc]  # of this process only
+    delivery.SPREAD = 0.0  # type: ignore[misc]  # of this process only
     stop = threading.Event()
     clock = ReportClock(reports, stop, folder / "spool")
     agents.main.run(config, clock, stop)

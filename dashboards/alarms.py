@@ -28,7 +28,7 @@ class AlarmGroup(Construct):
         *,
         specs: Sequence[Spec],
         topics: Mapping[Severity, sns.ITopic],
-        past_the_pager: sns.ITopic,
+        bypass_pager: sns.ITopic,
         runbooks_url: str,
         tags: Mapping[str, str],
         suppressors: Mapping[str, Alarm] | None = None,
@@ -40,7 +40,7 @@ class AlarmGroup(Construct):
         self._suppressors = suppressors or {}
         self.by_key: dict[str, Alarm] = {}
         for spec in specs:
-            told = [topics[spec.severity], *([past_the_pager] if spec.past_the_pager else [])] if spec.notifies else []
+            told = [topics[spec.severity], *([bypass_pager] if spec.bypass_pager else [])] if spec.notifies else []
             self.by_key[spec.key] = (
                 self._metric_alarm(spec, told) if isinstance(spec, AlarmSpec) else self._composite(spec, told)
             )

@@ -80,7 +80,7 @@ NAMES: Final = {
     "job_log_group": _LOG_GROUP,
     "capacity_log_group": _LOG_GROUP,
     "topic_name": _TOPIC,
-    "past_the_pager_topic": _TOPIC,
+    "bypass_pager_topic": _TOPIC,
     "mail_topic": _TOPIC,
     "waiting_queue": _QUEUE,
     "dead_letter_queue": _QUEUE,

@@ -56,7 +56,7 @@ def topic_name(environment: str, severity: str) -> str:
     return f"{PROJECT}-{environment}-{severity}"
 
 
-def past_the_pager_topic(environment: str) -> str:
+def bypass_pager_topic(environment: str) -> str:
     """The topic of what the pager may be unable to tell; no function stands behind it, people subscribe to it."""
     return f"{PROJECT}-{environment}-past-the-pager"
 

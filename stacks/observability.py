@@ -25,7 +25,7 @@ from stacks.constructs.retention import retention
 
 
 class ObservabilityStack(Stack):
-    """Attributes: ``page_topic``, ``ticket_topic``, ``past_the_pager`` (people subscribe to it), ``topic_key``,
+    """Attributes: ``page_topic``, ``ticket_topic``, ``bypass_pager`` (people subscribe to it), ``topic_key``,
     ``node_log_group``, ``alarms`` (by fleet name), ``platform_alarms``, ``alarm_pages`` (what a page says, by name).
     """
 
@@ -52,7 +52,7 @@ class ObservabilityStack(Stack):
         self.ticket_topic = self._topic("Tickets", self.topic_key, naming.topic_name(environment.name, Severity.TICKET))
         if environment.budgets is not None:
             self._let_budgets_in()
-        self.past_the_pager = self._topic("PastThePager", self.topic_key, naming.past_the_pager_topic(environment.name))
+        self.bypass_pager = self._topic("PastThePager", self.topic_key, naming.bypass_pager_topic(environment.name))
         specs = environment_alarms(environment, endpoints)
         machinery = machinery_alarms(environment, self._precompilation(environment))
         every = (*machinery, *(spec for own in specs.values() for spec in own))
@@ -101,7 +101,7 @@ class ObservabilityStack(Stack):
             construct_id,
             specs=specs,
             topics={Severity.PAGE: self.page_topic, Severity.TICKET: self.ticket_topic},
-            past_the_pager=self.past_the_pager,
+            bypass_pager=self.bypass_pager,
             runbooks_url=environment.paging.runbooks_url,
             tags=tags,
             suppressors=suppressors,

@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from agents.disk.spooled import Dropped, Lane, Waiting
+from agents.disk.lane import Dropped, Lane, Waiting
 from agents.minute.batch import Batch
 
 logger = logging.getLogger(__name__)

@@ -55,7 +55,7 @@ def code(error: Exception) -> str:
 
 
 def translated(error: Exception) -> SinkError | SinkRejectedError:
-    """``error`` as the publisher understands it."""
+    """``error`` as the spooled understands it."""
     return SinkRejectedError(str(error)) if code(error) in _REFUSALS else SinkError(str(error))
 
 

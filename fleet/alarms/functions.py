@@ -42,7 +42,7 @@ def waiting(  # noqa: PLR0913  an alarm's own fields, all named
     summary: str,
     action: str,
     first_command: str | None = None,
-    past_the_pager: bool = False,
+    bypass_pager: bool = False,
 ) -> AlarmSpec:
     """Something lies in a function's dead-letter queue."""
     queue = (("QueueName", naming.dead_letter_queue(environment, function)),)
@@ -60,7 +60,7 @@ def waiting(  # noqa: PLR0913  an alarm's own fields, all named
         # SQS stops to report a queue that nothing has touched for hours, and its messages still lie there (SQS
         # Developer Guide, "Available CloudWatch metrics for Amazon SQS").
         silence=TreatMissingData.KEEP,
-        past_the_pager=past_the_pager,
+        bypass_pager=bypass_pager,
     )
 
 

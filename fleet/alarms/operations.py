@@ -153,7 +153,7 @@ def _delayed(environment: str) -> AlarmSpec:
         threshold=DELAYED_SECONDS,
         datapoints=(1, 1),
         silence=TreatMissingData.NOT_BREACHING,
-        past_the_pager=True,
+        bypass_pager=True,
     )
 
 
@@ -168,7 +168,7 @@ def _undelivered(environment: str) -> AlarmSpec:
         summary="Pages or tickets could not be delivered and lie in the pager's dead-letter queue.",
         action="See which alarms fire, for one may lie there; then read the queue, and repair what refused it.",
         first_command=_firing(environment),
-        past_the_pager=True,
+        bypass_pager=True,
     )
 
 

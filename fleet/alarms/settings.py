@@ -35,7 +35,7 @@ class AlarmFields(_NoAlarmWithout, total=False):
     evidence_minutes: int
     first_command: str | None
     notifies: bool
-    past_the_pager: bool
+    bypass_pager: bool
     drawn_on: str | None
 
 

@@ -77,7 +77,7 @@ class _Alarm:
     """What that person types first, where it is not a session on the worst node; the pager knows ``{region}``."""
     notifies: bool = True
     """False for a part of a composite alarm: it has a state, and tells nobody."""
-    past_the_pager: bool = False
+    bypass_pager: bool = False
     """True for an alarm of which the pager itself may be unable to tell: it speaks to one more topic, without it."""
 
     @property

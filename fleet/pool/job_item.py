@@ -6,6 +6,7 @@ bytes of it compressed.
 """
 
 import zlib
+from collections.abc import Mapping
 from typing import Any, Final
 
 # Below it an item can be read in the console.
@@ -19,7 +20,7 @@ def packed(json: bytes) -> dict[str, Any]:
     return {"S": json.decode()} if len(json) <= _READABLE_BYTES else {"B": zlib.compress(json, 9)}
 
 
-def unpacked(attribute: dict[str, Any]) -> bytes:
+def unpacked(attribute: Mapping[str, Any]) -> bytes:
     """The JSON out of what ``packed`` made; raises ValueError."""
     if "S" in attribute:
         return str(attribute["S"]).encode()

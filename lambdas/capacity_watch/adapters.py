@@ -1,6 +1,7 @@
 """AWS as the watch sees it: clients with their timeouts and retries. boto3 stays in this file."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import boto3
@@ -8,27 +9,12 @@ from botocore.config import Config
 
 from fleet.instances import Price
 from fleet.reserved.place import Place
-from lambdas.capacity_watch import places, prices
-from lambdas.capacity_watch.batches import BatchEnvironments
-from lambdas.capacity_watch.clients import (
-    AutoScalingClient,
-    BatchClient,
-    CloudFormationClient,
-    CloudWatchClient,
-    Ec2Client,
-    GroupsClient,
-    SsmClient,
-    TableClient,
-)
-from lambdas.capacity_watch.deployments import ChangingStacks
-from lambdas.capacity_watch.heartbeats import AgentHeartbeats
-from lambdas.capacity_watch.nodes import Ec2Nodes
-from lambdas.capacity_watch.paces import JobPaces
-from lambdas.capacity_watch.ports import World
-from lambdas.capacity_watch.reservations import Ec2Reservations
-from lambdas.capacity_watch.scaling import ScalingGroups
+from lambdas.capacity_watch import prices, settings
+from lambdas.capacity_watch.cloudformation import ChangingStacks, ReservationStacks
+from lambdas.capacity_watch.cloudwatch import AgentHeartbeats, JobPaces
+from lambdas.capacity_watch.ec2 import Ec2Nodes, Ec2Reservations
+from lambdas.capacity_watch.engines import BatchEnvironments, ScalingGroups
 from lambdas.capacity_watch.settings import Settings
-from lambdas.capacity_watch.stacks import ReservationStacks
 
 # What fails now is looked at again in a minute, so that a call gives up soon: after 15 s at the most.
 PATIENT_FOR_A_LOOK: Final = Config(
@@ -40,19 +26,33 @@ PATIENT_FOR_A_LOOK: Final = Config(
 )
 
 
-def world() -> World:
-    """Everything that the service looks at and acts on."""
-    ec2: Ec2Client = boto3.client("ec2", config=PATIENT_FOR_A_LOOK)
-    groups: GroupsClient = boto3.client("resource-groups", config=PATIENT_FOR_A_LOOK)
-    batch: BatchClient = boto3.client("batch", config=PATIENT_FOR_A_LOOK)
-    autoscaling: AutoScalingClient = boto3.client("autoscaling", config=PATIENT_FOR_A_LOOK)
-    cloudformation: CloudFormationClient = boto3.client("cloudformation", config=PATIENT_FOR_A_LOOK)
-    cloudwatch: CloudWatchClient = boto3.client("cloudwatch", config=PATIENT_FOR_A_LOOK)
-    return World(
-        reservations=Ec2Reservations(ec2, groups),
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What the service looks at and acts on.
+
+    Each call may raise what botocore raises, and LookupError for what ought to be there and is not.
+    """
+
+    reservations: Ec2Reservations
+    nodes: Ec2Nodes
+    batches: BatchEnvironments
+    groups: ScalingGroups
+    stacks: ReservationStacks
+    deployments: ChangingStacks
+    heartbeats: AgentHeartbeats
+    paces: JobPaces
+
+
+def dependencies() -> Dependencies:
+    """All of it, in the function's own account and region."""
+    ec2 = boto3.client("ec2", config=PATIENT_FOR_A_LOOK)
+    cloudformation = boto3.client("cloudformation", config=PATIENT_FOR_A_LOOK)
+    cloudwatch = boto3.client("cloudwatch", config=PATIENT_FOR_A_LOOK)
+    return Dependencies(
+        reservations=Ec2Reservations(ec2, boto3.client("resource-groups", config=PATIENT_FOR_A_LOOK)),
         nodes=Ec2Nodes(ec2),
-        batches=BatchEnvironments(batch),
-        groups=ScalingGroups(autoscaling),
+        batches=BatchEnvironments(boto3.client("batch", config=PATIENT_FOR_A_LOOK)),
+        groups=ScalingGroups(boto3.client("autoscaling", config=PATIENT_FOR_A_LOOK)),
         stacks=ReservationStacks(cloudformation),
         deployments=ChangingStacks(cloudformation),
         heartbeats=AgentHeartbeats(cloudwatch),
@@ -60,13 +60,11 @@ def world() -> World:
     )
 
 
-def read_places(settings: Settings) -> tuple[Place, ...]:
+def read_places(told: Settings) -> tuple[Place, ...]:
     """Where the fleets of this deployment are launched."""
-    ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
-    return places.read(ssm, settings.environment, settings.fleets)
+    return settings.read_places(boto3.client("ssm", config=PATIENT_FOR_A_LOOK), told.environment, told.fleets)
 
 
-def read_prices(settings: Settings, of: Sequence[Place]) -> Mapping[str, Sequence[Price]]:
+def read_prices(told: Settings, of: Sequence[Place]) -> Mapping[str, Sequence[Price]]:
     """Refreshed prices of these fleets' types."""
-    table: TableClient = boto3.client("dynamodb", config=PATIENT_FOR_A_LOOK)
-    return prices.read(table, settings.price_table, of)
+    return prices.read(boto3.client("dynamodb", config=PATIENT_FOR_A_LOOK), told.price_table, of)

@@ -17,8 +17,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from fleet.instances import Price
 from fleet.operations_metrics import CAPACITY_WATCH_PROBLEMS, DEPLOYMENTS_IN_PROGRESS
 from fleet.reserved.place import Place
-from lambdas.capacity_watch import adapters, events, service, settings
-from lambdas.capacity_watch.ports import World
+from lambdas.capacity_watch import adapters, events, service
+from lambdas.capacity_watch.settings import Settings
 from lambdas.capacity_watch.wakes import SPOT_WARNING, wake
 from lambdas.shared.observability import emit, logger
 
@@ -65,9 +65,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         return {"looked_at": []}
     now = datetime.now(UTC)
     places = _places(int(now.timestamp() // PLACES_LAST.total_seconds()))
-    asked = wake(event, places, _world().nodes)
+    asked = wake(event, places, _dependencies().nodes)
     prices, price_problems = _known_prices(now, places)
-    looks = service.look(_world(), asked.places, now, prices)
+    looks = service.look(_dependencies(), asked.places, now, prices)
     if is_warning:
         _remember(event, looks, now)
     for look in looks:
@@ -77,7 +77,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     # A look at one fleet, or at none, says nothing of the others: it must not count as a minute without problems.
     is_whole = len(looks) == len(_settings().fleets)
     if is_whole:
-        problems += [*price_problems, *service.left_behind(_world(), _settings().environment, places)]
+        problems += [*price_problems, *service.left_behind(_dependencies(), _settings().environment, places)]
         problems += _count_deployments(now)
     for problem in problems:
         log.error("not done", problem=problem)
@@ -89,7 +89,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 def _count_deployments(now: datetime) -> tuple[str, ...]:
     """Publish how many stacks are being changed; the problem where nobody knows, which then suppresses nothing."""
     try:
-        changing = _world().deployments.of(_settings().environment, now)
+        changing = _dependencies().deployments.of(_settings().environment, now)
     except Exception as error:
         return (f"deployments: {type(error).__name__}: {error}",)
     emit(DEPLOYMENTS_IN_PROGRESS, len(changing), _settings().environment, stacks=", ".join(changing)[:1000])
@@ -113,8 +113,8 @@ def _write(event: dict[str, Any] | None) -> None:
 
 
 @cache
-def _settings() -> settings.Settings:
-    return settings.load()
+def _settings() -> Settings:
+    return Settings.load()
 
 
 @lru_cache(maxsize=1)
@@ -138,5 +138,5 @@ def _known_prices(now: datetime, places: tuple[Place, ...]) -> tuple[Mapping[str
 
 
 @cache
-def _world() -> World:
-    return adapters.world()
+def _dependencies() -> adapters.Dependencies:
+    return adapters.dependencies()

@@ -1,20 +1,23 @@
 """The prices that AWS was asked for lately, of the fleets' own types and markets."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from fleet.instances import Price
 from fleet.prices import kind_for
 from fleet.prices.record import PriceRecordError, from_item, price_key, texts
 from fleet.reserved.place import Place
-from lambdas.capacity_watch.clients import TableClient
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, KeysAndAttributesTypeDef
 
 # BatchGetItem takes so many keys, and may answer a part of them (DynamoDB API Reference).
 _AT_ONCE: Final = 100
 _TRIES: Final = 3
 
 
-def read(table: TableClient, name: str, places: Iterable[Place]) -> Mapping[str, tuple[Price, ...]]:
+def read(table: "DynamoDBClient", name: str, places: Iterable[Place]) -> Mapping[str, tuple[Price, ...]]:
     """Prices by instance type; a fleet with a negotiated rate needs none. What is not in the table is not there.
 
     Raises:
@@ -23,12 +26,13 @@ def read(table: TableClient, name: str, places: Iterable[Place]) -> Mapping[str,
     keys = sorted({price_key(p.region, p.instance_type, kind_for(p.market)) for p in places if p.price is None})
     found: dict[str, tuple[Price, ...]] = {}
     for first in range(0, len(keys), _AT_ONCE):
-        wanted: object = {name: {"Keys": [{"id": {"S": key}} for key in keys[first : first + _AT_ONCE]]}}
+        ids: list[dict[str, AttributeValueTypeDef]] = [{"id": {"S": key}} for key in keys[first : first + _AT_ONCE]]
+        wanted: Mapping[str, KeysAndAttributesTypeDef] = {name: {"Keys": ids}}
         for _ in range(_TRIES):
             answer = table.batch_get_item(RequestItems=wanted)
             for item in answer.get("Responses", {}).get(name, []):
                 _take(texts(item), found)
-            wanted = answer.get("UnprocessedKeys")
+            wanted = cast("Mapping[str, KeysAndAttributesTypeDef]", answer.get("UnprocessedKeys"))
             if not wanted:
                 break
         else:

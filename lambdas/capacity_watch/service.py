@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fleet import naming
 from fleet.instances import Price
@@ -15,7 +15,9 @@ from fleet.reserved.assessment import Assessment, assess, nodes_to_keep, vcpus_t
 from fleet.reserved.observed import Reservation, Seen
 from fleet.reserved.place import Place
 from fleet.reserved.reservation_state import Standing, fits, standing
-from lambdas.capacity_watch.ports import World
+
+if TYPE_CHECKING:
+    from lambdas.capacity_watch.adapters import Dependencies
 
 # Side by side, because AWS may keep one fleet's call waiting until it times out.
 _AT_ONCE: Final = 8
@@ -36,21 +38,21 @@ class Look:
 
 
 def look(
-    world: World, places: Iterable[Place], now: datetime, prices: Mapping[str, Sequence[Price]] | None = None
+    aws: "Dependencies", places: Iterable[Place], now: datetime, prices: Mapping[str, Sequence[Price]] | None = None
 ) -> list[Look]:
     """Look at every one of ``places``; ``prices`` are refreshed ones by instance type."""
     known = prices or {}
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        return list(pool.map(lambda place: _look_at(world, place, now, known.get(place.instance_type, ())), places))
+        return list(pool.map(lambda place: _look_at(aws, place, now, known.get(place.instance_type, ())), places))
 
 
-def left_behind(world: World, environment: str, places: Iterable[Place]) -> tuple[str, ...]:
+def left_behind(aws: "Dependencies", environment: str, places: Iterable[Place]) -> tuple[str, ...]:
     """What is billed in ``environment`` and belongs to none of ``places``, which are all of its fleets; one line each.
 
     The command line deletes no stack that its app no longer has, so a reservation outlives its fleet.
     """
     try:
-        made = world.reservations.made_in(environment)
+        made = aws.reservations.made_in(environment)
     except Exception as error:
         return (f"reservations of fleets that are gone: {type(error).__name__}: {error}",)
     fleets = {place.fleet: place for place in places}
@@ -70,67 +72,67 @@ def _belongs(reservation: Reservation, place: Place | None) -> bool:
     return reached is not None or place.reservation_id == reservation.reservation_id
 
 
-def _look_at(world: World, place: Place, now: datetime, prices: Sequence[Price]) -> Look:
+def _look_at(aws: "Dependencies", place: Place, now: datetime, prices: Sequence[Price]) -> Look:
     try:
-        seen = _see(world, place, now)
+        seen = _see(aws, place, now)
     except Exception as error:
         # Whatever it is, the other fleets are looked at.
         return Look(place, problems=(_problem(place, error),))
     # What could be seen is said, whatever becomes of the rest.
-    seen, deaf = _heard(world, place, seen, now)
-    apart, unseen = _paced(world, place, seen, now)
-    done = _put_in_order(world, place, seen, now)
+    seen, deaf = _heard(aws, place, seen, now)
+    apart, unseen = _paced(aws, place, seen, now)
+    done = _put_in_order(aws, place, seen, now)
     return Look(place, seen.reservations, assess(place, seen, now, prices), (*deaf, *unseen, *done), apart)
 
 
-def _heard(world: World, place: Place, seen: Seen, now: datetime) -> tuple[Seen, tuple[str, ...]]:
+def _heard(aws: "Dependencies", place: Place, seen: Seen, now: datetime) -> tuple[Seen, tuple[str, ...]]:
     if not seen.nodes:
         return replace(seen, agents=0), ()
     try:
-        return replace(seen, agents=world.heartbeats.of(place, now)), ()
+        return replace(seen, agents=aws.heartbeats.of(place, now)), ()
     except Exception as error:
         return seen, (_problem(place, error),)
 
 
-def _paced(world: World, place: Place, seen: Seen, now: datetime) -> tuple[float | None, tuple[str, ...]]:
+def _paced(aws: "Dependencies", place: Place, seen: Seen, now: datetime) -> tuple[float | None, tuple[str, ...]]:
     # An endpoint's cores differ with their traffic.
     if not seen.nodes or not place.trains:
         return None, ()
     try:
-        return world.paces.of(place, now), ()
+        return aws.paces.of(place, now), ()
     except Exception as error:
         return None, (_problem(place, error),)
 
 
-def _put_in_order(world: World, place: Place, seen: Seen, now: datetime) -> tuple[str, ...]:
+def _put_in_order(aws: "Dependencies", place: Place, seen: Seen, now: datetime) -> tuple[str, ...]:
     try:
         # In this order: nodes that are launched before they can find the reservation are paid for beside it.
         if place.own_group:
-            world.reservations.join(place, seen.reservations)
+            aws.reservations.join(place, seen.reservations)
         vcpus = vcpus_to_keep(place, seen, now)
         if vcpus is not None:
-            world.batches.keep(place, vcpus)
+            aws.batches.keep(place, vcpus)
         nodes = nodes_to_keep(place, seen, now)
         if nodes is not None:
-            world.groups.keep(place, nodes)
+            aws.groups.keep(place, nodes)
     except Exception as error:
         return (_problem(place, error),)
     return ()
 
 
-def _see(world: World, place: Place, now: datetime) -> Seen:
-    waiting = world.groups.waiting(place) if place.has_warm_pool else frozenset()
+def _see(aws: "Dependencies", place: Place, now: datetime) -> Seen:
+    waiting = aws.groups.waiting(place) if place.has_warm_pool else frozenset()
     seen = Seen(
-        reservations=world.reservations.of(place) if place.is_reserved else (),
+        reservations=aws.reservations.of(place) if place.is_reserved else (),
         # One that is being made ready runs, and is no node of the fleet: it has no agent and serves nobody.
-        nodes=tuple(node for node in world.nodes.of(place) if node.instance_id not in waiting),
-        batch=world.batches.of(place) if place.compute_environment else None,
-        group=world.groups.of(place) if place.auto_scaling_group else None,
+        nodes=tuple(node for node in aws.nodes.of(place) if node.instance_id not in waiting),
+        batch=aws.batches.of(place) if place.compute_environment else None,
+        group=aws.groups.of(place) if place.auto_scaling_group else None,
     )
     if place.reservation_stack is None:
         return seen
     held = sum(r.total for r in seen.reservations if fits(r, place) and standing(r, now) is Standing.USABLE)
-    return seen if held >= place.nodes else replace(seen, stack=world.stacks.of(place))
+    return seen if held >= place.nodes else replace(seen, stack=aws.stacks.of(place))
 
 
 def _problem(place: Place, error: Exception) -> str:

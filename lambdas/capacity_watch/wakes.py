@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fleet.reserved.place import Place
-from lambdas.capacity_watch.ports import Nodes
+
+if TYPE_CHECKING:
+    from lambdas.capacity_watch.ec2 import Ec2Nodes
 
 SPOT_WARNING: Final = "EC2 Spot Instance Interruption Warning"
 QUEUE_BLOCKED: Final = "Batch Job Queue Blocked"
@@ -20,7 +22,7 @@ class Wake:
     interrupted: tuple[str, ...] = ()
 
 
-def wake(event: Mapping[str, Any], places: Sequence[Place], nodes: Nodes) -> Wake:
+def wake(event: Mapping[str, Any], places: Sequence[Place], nodes: "Ec2Nodes") -> Wake:
     """What ``event`` asks to be looked at; nothing when it is about somebody else's resources."""
     detail = event.get("detail") or {}
     match event.get("detail-type"):
@@ -33,6 +35,6 @@ def wake(event: Mapping[str, Any], places: Sequence[Place], nodes: Nodes) -> Wak
     return Wake(tuple(places))
 
 
-def _interrupted(instance_id: str, places: Sequence[Place], nodes: Nodes) -> Wake:
+def _interrupted(instance_id: str, places: Sequence[Place], nodes: "Ec2Nodes") -> Wake:
     of = nodes.fleet_of(instance_id)
     return Wake(tuple(place for place in places if (place.environment, place.fleet) == of), (instance_id,))

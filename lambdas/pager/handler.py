@@ -14,12 +14,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from fleet.operations_metrics import ENRICHMENT_FAILED, PAGES_FAILED, PAGES_SENT
 from fleet.paging import report_key
-from lambdas.pager import adapters, messages, service, settings
+from lambdas.pager import adapters, messages, service
 from lambdas.pager.errors import DeliveryError, IncidentStoreError
 from lambdas.pager.messages import AlarmChange, Notice, Severity, SnsEvent, SnsMessage, WaitingQueue
 from lambdas.pager.page import is_test, milliseconds
 from lambdas.pager.service import Dependencies, Outcome
-from lambdas.pager.settings import FUNCTION
+from lambdas.pager.settings import FUNCTION, Settings
 from lambdas.shared.observability import emit, logger
 
 _MESSAGE: TypeAdapter[AlarmChange | Notice] = TypeAdapter(AlarmChange | Notice)
@@ -119,8 +119,8 @@ def _count(outcome: Outcome, alarm: str) -> None:
 
 
 @cache
-def _settings() -> settings.Settings:
-    return settings.load()
+def _settings() -> Settings:
+    return Settings.load()
 
 
 @cache

@@ -1,20 +1,22 @@
-"""AWS as the controller sees it: clients with their timeouts and retries. boto3 stays in this file."""
+"""The controller as deployed: its environment variables, and AWS's clients with their timeouts and retries."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import boto3
 from botocore.config import Config
-from pydantic import TypeAdapter
+from pydantic import Field, Json, TypeAdapter
 
 from fleet import naming
 from fleet.pool.observed import Place
-from lambdas.pool.clients import AutoScalingClient, DynamoDbClient, Ec2Client, EcsClient, SsmClient
 from lambdas.pool.cluster import EcsCluster
 from lambdas.pool.group import ScalingGroup
-from lambdas.pool.ports import World
-from lambdas.pool.settings import Settings
-from lambdas.pool.store import Table
+from lambdas.pool.job_table import JobTable
+from lambdas.pool.service import Dependencies
+from lambdas.shared.settings import FunctionSettings
+
+if TYPE_CHECKING:
+    from mypy_boto3_ssm import SSMClient
 
 # What fails now is looked at again in a minute, so that a call gives up soon: after 15 s at the most.
 PATIENT_FOR_A_LOOK: Final = Config(
@@ -30,22 +32,31 @@ _PAGE: Final = 10
 _PLACE: Final = TypeAdapter(Place)
 
 
-def world(settings: Settings) -> World:
+class Settings(FunctionSettings):
+    """``fleets`` are names, as JSON; how each is deployed lies in a parameter of its own."""
+
+    environment: str = Field(alias="ENVIRONMENT")
+    fleets: Json[tuple[str, ...]] = Field(alias="FLEETS")
+    table: str = Field(alias="TABLE")
+
+
+def dependencies(settings: Settings) -> Dependencies:
     """Everything that the service looks at and acts on."""
-    autoscaling: AutoScalingClient = boto3.client("autoscaling", config=PATIENT_FOR_A_LOOK)
-    ec2: Ec2Client = boto3.client("ec2", config=PATIENT_FOR_A_LOOK)
-    ecs: EcsClient = boto3.client("ecs", config=ONCE)
-    dynamodb: DynamoDbClient = boto3.client("dynamodb", config=PATIENT_FOR_A_LOOK)
-    return World(Table(dynamodb, settings.table), ScalingGroup(autoscaling, ec2), EcsCluster(ecs))
+    autoscaling = boto3.client("autoscaling", config=PATIENT_FOR_A_LOOK)
+    ec2 = boto3.client("ec2", config=PATIENT_FOR_A_LOOK)
+    return Dependencies(
+        jobs=JobTable(boto3.client("dynamodb", config=PATIENT_FOR_A_LOOK), settings.table),
+        group=ScalingGroup(autoscaling, ec2),
+        cluster=EcsCluster(boto3.client("ecs", config=ONCE)),
+    )
 
 
 def read_places(settings: Settings) -> tuple[Place, ...]:
     """How the pools of this deployment are deployed."""
-    ssm: SsmClient = boto3.client("ssm", config=PATIENT_FOR_A_LOOK)
-    return places(ssm, settings.environment, settings.fleets)
+    return places(boto3.client("ssm", config=PATIENT_FOR_A_LOOK), settings.environment, settings.fleets)
 
 
-def places(ssm: SsmClient, environment: str, fleets: Sequence[str]) -> tuple[Place, ...]:
+def places(ssm: "SSMClient", environment: str, fleets: Sequence[str]) -> tuple[Place, ...]:
     """The places of ``fleets``, in their order.
 
     Raises:

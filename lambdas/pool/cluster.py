@@ -1,9 +1,9 @@
 """A pool's ECS cluster: which nodes have joined, what runs on them, and starting a job on all of its nodes."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -11,38 +11,39 @@ from fleet.pool.actions import Start, StopTask
 from fleet.pool.container import CONTAINER, RANK, overrides, started_by, told_by
 from fleet.pool.job import Rank
 from fleet.pool.observed import Node, Place, Task
-from lambdas.pool.clients import EcsClient
+
+if TYPE_CHECKING:
+    from mypy_boto3_ecs import ECSClient
+    from mypy_boto3_ecs.literals import DesiredStatusType
+    from mypy_boto3_ecs.type_defs import ContainerInstanceTypeDef, TaskOverrideTypeDef, TaskTypeDef
 
 # DescribeTasks and DescribeContainerInstances take a hundred.
 _AT_ONCE: Final = 100
-_PAGES: Final = 50
 _THREADS: Final = 8
 
 
 class EcsCluster:
     """ECS."""
 
-    def __init__(self, ecs: EcsClient) -> None:
+    def __init__(self, ecs: "ECSClient") -> None:
         self._ecs = ecs
 
     def joined(self, place: Place, nodes: Iterable[Node]) -> tuple[Node, ...]:
         """``nodes`` with their container instances, where they have joined."""
-        arns = self._pages(self._ecs.list_container_instances, "containerInstanceArns", cluster=place.cluster)
-        found: dict[str, dict[str, Any]] = {}
-        for some in _chunks(list(arns)):
+        pages = self._ecs.get_paginator("list_container_instances").paginate(cluster=place.cluster)
+        arns = [arn for page in pages for arn in page["containerInstanceArns"]]
+        found: dict[str, ContainerInstanceTypeDef] = {}
+        for some in _chunks(arns):
             answer = self._ecs.describe_container_instances(cluster=place.cluster, containerInstances=some)
             found |= {each["ec2InstanceId"]: each for each in answer["containerInstances"]}
         return tuple(_with_instance(node, found.get(node.instance_id)) for node in nodes)
 
     def tasks(self, place: Place) -> tuple[Task, ...]:
         """The tasks that run, and those that ended within the hour."""
-        arns: dict[str, None] = {}
-        for status in ("RUNNING", "STOPPED"):
-            arns |= dict.fromkeys(
-                self._pages(self._ecs.list_tasks, "taskArns", cluster=place.cluster, desiredStatus=status)
-            )
+        running, stopped = self._listed(place, "RUNNING"), self._listed(place, "STOPPED")
         tasks: list[Task] = []
-        for some in _chunks(list(arns)):
+        # One that stops in between is in both.
+        for some in _chunks(list(dict.fromkeys((*running, *stopped)))):
             answer = self._ecs.describe_tasks(cluster=place.cluster, tasks=some)
             tasks += map(_task, answer["tasks"])
         return tuple(tasks)
@@ -69,7 +70,7 @@ class EcsCluster:
                 taskDefinition=place.definitions[rank.instance_type],
                 containerInstances=[rank.container_instance],
                 startedBy=started_by(action.job),
-                overrides=overrides(action.job, rank),
+                overrides=cast("TaskOverrideTypeDef", overrides(action.job, rank)),
             )
         except (BotoCoreError, ClientError) as error:
             return f"fleet {place.fleet}: {action.job.order.name} on {rank.instance_id}: {error}"
@@ -78,32 +79,26 @@ class EcsCluster:
             return None
         return f"fleet {place.fleet}: {action.job.order.name} on {rank.instance_id}: {', '.join(failures)}"
 
-    def _pages(self, ask: Callable[..., dict[str, Any]], key: str, **request: object) -> Iterator[str]:
-        more: dict[str, object] = {}
-        for _ in range(_PAGES):
-            page = ask(**request, **more)
-            yield from page[key]
-            if not page.get("nextToken"):
-                return
-            more = {"nextToken": page["nextToken"]}
+    def _listed(self, place: Place, status: "DesiredStatusType") -> list[str]:
+        pages = self._ecs.get_paginator("list_tasks").paginate(cluster=place.cluster, desiredStatus=status)
+        return [arn for page in pages for arn in page["taskArns"]]
 
 
 def _chunks(arns: list[str]) -> Iterator[list[str]]:
     return (arns[first : first + _AT_ONCE] for first in range(0, len(arns), _AT_ONCE))
 
 
-def _with_instance(node: Node, seen: dict[str, Any] | None) -> Node:
+def _with_instance(node: Node, seen: "ContainerInstanceTypeDef | None") -> Node:
     if seen is None:
         return node
-    takes_tasks = seen["status"] == "ACTIVE" and bool(seen["agentConnected"])
+    takes_tasks = seen["status"] == "ACTIVE" and seen["agentConnected"]
     return replace(node, container_instance=seen["containerInstanceArn"], takes_tasks=takes_tasks)
 
 
-def _task(entry: dict[str, Any]) -> Task:
+def _task(entry: "TaskTypeDef") -> Task:
     job_id, attempt = told_by(entry.get("startedBy", ""))
-    container: dict[str, Any] = next(
-        (each for each in entry.get("containers", []) if each.get("name") == CONTAINER), {}
-    )
+    containers = (each for each in entry.get("containers", []) if each.get("name") == CONTAINER)
+    container = next(containers, None) or {}
     return Task(
         arn=entry["taskArn"],
         container_instance=entry.get("containerInstanceArn", ""),
@@ -120,7 +115,7 @@ def _task(entry: dict[str, Any]) -> Task:
     )
 
 
-def _index(entry: dict[str, Any]) -> int:
+def _index(entry: "TaskTypeDef") -> int:
     for container in entry.get("overrides", {}).get("containerOverrides", []):
         for variable in container.get("environment", []):
             if variable["name"] == RANK:

@@ -1,11 +1,16 @@
 """A pool's Auto Scaling group and its instances."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fleet import naming
 from fleet.pool.observed import Node, Place
-from lambdas.pool.clients import AutoScalingClient, Ec2Client
+
+if TYPE_CHECKING:
+    from mypy_boto3_autoscaling import AutoScalingClient
+    from mypy_boto3_autoscaling.type_defs import InstanceTypeDef as MemberTypeDef
+    from mypy_boto3_ec2 import EC2Client
+    from mypy_boto3_ec2.type_defs import InstanceTypeDef
 
 # DescribeInstances by id; a pool has a hundred nodes at most, and as many that are being replaced.
 _AT_ONCE: Final = 100
@@ -14,7 +19,7 @@ _AT_ONCE: Final = 100
 class ScalingGroup:
     """EC2 Auto Scaling, and EC2 for what it does not tell of its members."""
 
-    def __init__(self, autoscaling: AutoScalingClient, ec2: Ec2Client) -> None:
+    def __init__(self, autoscaling: "AutoScalingClient", ec2: "EC2Client") -> None:
         self._autoscaling, self._ec2 = autoscaling, ec2
 
     def of(self, place: Place) -> tuple[int, tuple[Node, ...]]:
@@ -29,7 +34,7 @@ class ScalingGroup:
         group = answer["AutoScalingGroups"][0]
         members = {each["InstanceId"]: each for each in group.get("Instances", [])}
         nodes = tuple(_node(members[each["InstanceId"]], each) for each in self._instances(list(members)))
-        return int(group["DesiredCapacity"]), nodes
+        return group["DesiredCapacity"], nodes
 
     def set_desired(self, place: Place, nodes: int) -> None:
         """Want so many nodes; the group need not wait after what it did last."""
@@ -58,16 +63,16 @@ class ScalingGroup:
             LifecycleActionResult="CONTINUE",
         )
 
-    def _instances(self, ids: list[str]) -> Iterator[dict[str, Any]]:
+    def _instances(self, ids: list[str]) -> "Iterator[InstanceTypeDef]":
         for first in range(0, len(ids), _AT_ONCE):
             # By a filter: an id that EC2 has forgotten is then no error.
-            filters = [{"Name": "instance-id", "Values": ids[first : first + _AT_ONCE]}]
-            page = self._ec2.describe_instances(Filters=filters)
+            some = ids[first : first + _AT_ONCE]
+            page = self._ec2.describe_instances(Filters=[{"Name": "instance-id", "Values": some}])
             for reservation in page["Reservations"]:
                 yield from reservation["Instances"]
 
 
-def _node(member: dict[str, Any], instance: dict[str, Any]) -> Node:
+def _node(member: "MemberTypeDef", instance: "InstanceTypeDef") -> Node:
     return Node(
         instance_id=instance["InstanceId"],
         instance_type=instance["InstanceType"],

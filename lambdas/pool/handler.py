@@ -11,8 +11,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from fleet.operations_metrics import POOL_PROBLEMS
 from fleet.pool.observed import Place
-from lambdas.pool import adapters, service, settings
-from lambdas.pool.ports import World
+from lambdas.pool import adapters, service
 from lambdas.pool.wakes import wake
 from lambdas.shared.observability import emit, logger
 
@@ -32,9 +31,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     now = datetime.now(UTC)
     asked = wake(event, _places(int(now.timestamp() // PLACES_LAST.total_seconds())), now)
     for fleet, faults in asked.faults.items():
-        _world().book.note(fleet, faults)
+        _dependencies().jobs.note(fleet, faults)
         log.warning("told of faults", fleet=fleet, faults=[f"{each.instance_id}: {each.reason}" for each in faults])
-    looks = service.look(_world(), asked.places, now)
+    looks = service.look(_dependencies(), asked.places, now)
     for look in looks:
         for action in look.done:
             log.info("done", fleet=look.place.fleet, action=type(action).__name__, about=str(action)[:500])
@@ -48,8 +47,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 @cache
-def _settings() -> settings.Settings:
-    return settings.load()
+def _settings() -> adapters.Settings:
+    return adapters.Settings.load()
 
 
 @lru_cache(maxsize=1)
@@ -58,5 +57,5 @@ def _places(_when: int) -> tuple[Place, ...]:
 
 
 @cache
-def _world() -> World:
-    return adapters.world(_settings())
+def _dependencies() -> service.Dependencies:
+    return adapters.dependencies(_settings())

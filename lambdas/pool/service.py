@@ -9,10 +9,21 @@ from typing import Final
 from fleet.pool.actions import Action, LetGo, Release, Replace, SetDesired, Start, StopTask
 from fleet.pool.decide import decide
 from fleet.pool.observed import Place, Seen
-from lambdas.pool.ports import BusyError, World
+from lambdas.pool.cluster import EcsCluster
+from lambdas.pool.group import ScalingGroup
+from lambdas.pool.job_table import BusyError, JobTable
 
 # Side by side, because AWS may keep one pool's call waiting until it times out.
 _AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """All of AWS that pools are made of. Each call may raise what botocore raises, and LookupError."""
+
+    jobs: JobTable
+    group: ScalingGroup
+    cluster: EcsCluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +37,16 @@ class Look:
     """Whether somebody else looked at it at that moment."""
 
 
-def look(world: World, places: Iterable[Place], now: datetime) -> list[Look]:
+def look(aws: Dependencies, places: Iterable[Place], now: datetime) -> list[Look]:
     """Look at every one of ``places``."""
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as workers:
-        return list(workers.map(lambda place: _look_at(world, place, now), places))
+        return list(workers.map(lambda place: _look_at(aws, place, now), places))
 
 
-def _look_at(world: World, place: Place, now: datetime) -> Look:
+def _look_at(aws: Dependencies, place: Place, now: datetime) -> Look:
     try:
-        with world.book.turn(place.fleet, now):
-            return _act(world, place, now)
+        with aws.jobs.turn(place.fleet, now):
+            return _act(aws, place, now)
     except BusyError:
         return Look(place, is_skipped=True)
     except Exception as error:
@@ -43,22 +54,22 @@ def _look_at(world: World, place: Place, now: datetime) -> Look:
         return Look(place, problems=(_problem(place, "look", error),))
 
 
-def _act(world: World, place: Place, now: datetime) -> Look:
-    stored = world.book.read(place.fleet)
-    desired, members = world.group.of(place)
-    nodes = world.cluster.joined(place, members)
-    tasks = world.cluster.tasks(place)
+def _act(aws: Dependencies, place: Place, now: datetime) -> Look:
+    stored = aws.jobs.read(place.fleet)
+    desired, members = aws.group.of(place)
+    nodes = aws.cluster.joined(place, members)
+    tasks = aws.cluster.tasks(place)
     seen = Seen(desired, nodes, tasks, stored.faults, stored.memory, stored.stops, stored.is_closed)
     decision = decide(place, stored.jobs, seen, now)
     # First: a start that nobody knows of would be started again.
     for job in decision.jobs:
-        world.book.write(job)
-    world.book.remember(place.fleet, decision.memory)
+        aws.jobs.write(job)
+    aws.jobs.remember(place.fleet, decision.memory)
     problems = list(decision.problems)
     done: list[Action] = []
     for action in decision.actions:
         try:
-            problems += _do(world, place, action)
+            problems += _do(aws, place, action)
             done.append(action)
         except Exception as error:
             # The next look decides the same again.
@@ -66,20 +77,20 @@ def _act(world: World, place: Place, now: datetime) -> Look:
     return Look(place, tuple(done), tuple(problems))
 
 
-def _do(world: World, place: Place, action: Action) -> tuple[str, ...]:
+def _do(aws: Dependencies, place: Place, action: Action) -> tuple[str, ...]:
     match action:
         case Start():
-            return world.cluster.start(place, action)
+            return aws.cluster.start(place, action)
         case StopTask():
-            world.cluster.stop(place, action)
+            aws.cluster.stop(place, action)
         case SetDesired(nodes):
-            world.group.set_desired(place, nodes)
+            aws.group.set_desired(place, nodes)
         case Replace(instance_id, _):
-            world.group.replace(instance_id)
+            aws.group.replace(instance_id)
         case Release(instance_id):
-            world.group.release(instance_id)
+            aws.group.release(instance_id)
         case LetGo(instance_id):
-            world.group.let_go(place, instance_id)
+            aws.group.let_go(place, instance_id)
     return ()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from fleet import naming
 from fleet.rollout.place import HostedPlace, RolloutPlace
@@ -18,8 +18,8 @@ from lambdas.rollout.objects import ArtifactStore, ShadowReports
 from lambdas.rollout.ports import Dependencies
 from lambdas.rollout.sagemaker.sides import CandidateInstances, Models, VariantWeights
 from lambdas.rollout.sagemaker.state import read_once
-from lambdas.rollout.settings import Settings
 from lambdas.rollout.store import Table
+from lambdas.shared.settings import FunctionSettings
 
 if TYPE_CHECKING:
     from mypy_boto3_application_autoscaling import ApplicationAutoScalingClient
@@ -32,6 +32,14 @@ PATIENT_FOR_A_LOOK: Final = Config(
     connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2}
 )
 _PLACE: Final = TypeAdapter(RolloutPlace)
+
+
+class Settings(FunctionSettings):
+    """As deployed. Where each endpoint is served lies in a parameter of its own."""
+
+    environment: str = Field(alias="ENVIRONMENT")
+    table: str = Field(alias="TABLE")
+    state_machine: str = Field(alias="STATE_MACHINE")
 
 
 def of_ecs(settings: Settings) -> Dependencies:

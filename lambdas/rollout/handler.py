@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fleet.operations_metrics import ROLLOUTS_IN_PROGRESS, ROLLOUTS_NOT_DONE
 from fleet.rollout.place import RolloutPlace
-from lambdas.rollout import adapters, commands, service, settings
+from lambdas.rollout import adapters, commands, service
 from lambdas.rollout.commands import Command
 from lambdas.rollout.ports import Dependencies
 from lambdas.shared.observability import emit, logger
@@ -70,8 +70,8 @@ def _command(event: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def _settings() -> settings.Settings:
-    return settings.load()
+def _settings() -> adapters.Settings:
+    return adapters.Settings.load()
 
 
 def _dependencies(place: RolloutPlace) -> Dependencies:

@@ -24,7 +24,7 @@ from lambdas.rollout.objects import ShadowReports
 from local.emulator_process import aws_environment
 from tests.support import doctored
 from tests.support.embedded_client import client
-from tests.support.rollout_world import NEW, OLD, PLACE, START
+from tests.support.rollout_endpoint import NEW, OLD, PLACE, START
 from tests.support.shadow_task import MIN_REQUESTS, ShadowPlace, shadow_task
 
 BUCKET = PLACE.shadow_bucket

@@ -12,7 +12,7 @@ from fleet.instances import Price
 from fleet.reserved.observed import Batch, Node, Reservation, ScalingGroup, Stack
 from fleet.reserved.place import Place
 from lambdas.capacity_watch import handler
-from lambdas.capacity_watch.ports import World
+from lambdas.capacity_watch.adapters import Dependencies
 from tests.support.watched_capacity import batch
 
 CONTEXT: Any = SimpleNamespace(aws_request_id="r")
@@ -42,19 +42,19 @@ class Account:
     """Points between the cores of a fleet's jobs, where they are far apart."""
     prices: dict[str, tuple[Price, ...]] = field(default_factory=dict)
 
-    def world(self) -> World:
-        def port(of: Callable[[Place], Any], **more: Any) -> Any:
+    def world(self) -> Dependencies:
+        def port(of: Callable[..., Any], **more: Any) -> Any:
             return SimpleNamespace(of=of, **more)
 
-        return World(
+        return Dependencies(
             reservations=port(self._reservations, join=self._join, made_in=self._made_in),
             nodes=port(lambda p: self.running.get(p.fleet, ()), fleet_of=self._fleet_of),
             batches=port(lambda p: self.environments.get(p.fleet, batch()), keep=self._keep),
             groups=port(lambda p: self.scaling[p.fleet], waiting=lambda p: self.waiting[p.fleet]),
             stacks=port(self._stack),
-            deployments=SimpleNamespace(of=self._changing),
-            heartbeats=SimpleNamespace(of=self._heard),
-            paces=SimpleNamespace(of=self._paced),
+            deployments=port(self._changing),
+            heartbeats=port(self._heard),
+            paces=port(self._paced),
         )
 
     def read_prices(self, _settings: object, _places: object) -> dict[str, tuple[Price, ...]]:

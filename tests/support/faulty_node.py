@@ -17,7 +17,7 @@ from agents.disk.minutes import Minutes
 from agents.minute.batch import Batch
 from agents.minute.window import Reading
 from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
-from agents.sinks.publisher import Publisher
+from agents.sinks.spooled_sinks import SpooledSinks
 from tests.support import agents, samples
 from tests.support.faulty_cloud import FaultyCloud
 from tests.support.faulty_disk import FaultyDisk, KilledError
@@ -59,7 +59,7 @@ class Ledger:
         self.minutes: dict[int, int] = {}
         self.stillborn: list[int] = []
         self.batches: list[Batch] = []
-        begin, append, resume, keep = Minutes.begin, Minutes.append, Minutes.resume, Publisher.keep
+        begin, append, resume, keep = Minutes.begin, Minutes.append, Minutes.resume, SpooledSinks.keep
         current = 0
 
         def noted_begin(minutes: Minutes, minute: int, *known: object) -> object:
@@ -87,14 +87,14 @@ class Ledger:
                 raise
             self.taken[current].append(completed)
 
-        def noted_keep(publisher: Publisher, batch: Batch) -> None:
+        def noted_keep(spooled: SpooledSinks, batch: Batch) -> None:
             self.batches.append(batch)
-            keep(publisher, batch)
+            keep(spooled, batch)
 
         monkeypatch.setattr(Minutes, "begin", noted_begin)
         monkeypatch.setattr(Minutes, "resume", noted_resume)
         monkeypatch.setattr(Minutes, "append", noted_append)
-        monkeypatch.setattr(Publisher, "keep", noted_keep)
+        monkeypatch.setattr(SpooledSinks, "keep", noted_keep)
 
 
 class FaultyNode:

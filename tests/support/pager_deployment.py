@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from lambdas.pager import adapters, handler, settings
+from lambdas.pager import adapters, handler
 from lambdas.pager.destinations.sending import HttpPoster, Sign
+from lambdas.pager.settings import Settings
 from lambdas.shared import observability
 from stacks.operations import MOST_TRIES, VISIBILITY_SECONDS
 from tests.support.client_shapes import shaped
@@ -43,7 +44,7 @@ def deployed(pager: Pager, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(adapters, "boto3", SimpleNamespace(client=client))
     clock = SimpleNamespace(time=pager.now, monotonic=pager.ticker.monotonic, sleep=pager.ticker.sleep)
     monkeypatch.setattr(adapters, "time", clock)
-    monkeypatch.setattr(settings, "load", pager.settings)
+    monkeypatch.setattr(Settings, "load", pager.settings)
 
     def post(_: HttpPoster, url: str, body: Mapping[str, Any], sign: Sign | None = None) -> None:
         pager.inbox.post(url, body, sign)

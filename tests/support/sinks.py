@@ -3,6 +3,7 @@
 import os
 
 from agents.minute.batch import Batch
+from agents.sinks.spooled_sinks import SpooledSinks
 from tests.support.agents import MINUTE
 
 
@@ -57,3 +58,9 @@ class MemorySink:
             raise self.error
         self.taken.append(batch.seq)
         return 0
+
+
+def publish(spooled: SpooledSinks, batch: Batch, now: float) -> None:
+    """Spool ``batch``, then send what waits."""
+    spooled.keep(batch)
+    spooled.drain(now)

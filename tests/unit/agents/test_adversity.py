@@ -17,11 +17,11 @@ from agents.monitor.decode.report import Ecc, Hardware
 from agents.monitor.ecc import EccWatch
 from agents.monitor.events import MonitorExited, MonitorOverlongLine, MonitorStarted
 from agents.monitor.supervisor import Supervisor
-from agents.sinks.publisher import Publisher
+from agents.sinks.spooled_sinks import SpooledSinks
 from fleet.node_state import NodeState
 from tests.support import agents, samples
 from tests.support.agents import MINUTE
-from tests.support.sinks import MemorySink, batch
+from tests.support.sinks import MemorySink, batch, publish
 from tests.unit.agents.monitor.test_monitor import FakeProcess
 from tests.unit.agents.test_run import Simulation
 
@@ -174,7 +174,7 @@ def test_a_stranger_in_the_spool_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "logs/core.batch").write_bytes(b"?")
     sink = MemorySink()
 
-    Publisher(Spool(tmp_path, ("logs",)), [sink]).publish(batch(1), MINUTE + 60)
+    publish(SpooledSinks(Spool(tmp_path, ("logs",)), [sink]), batch(1), MINUTE + 60)
 
     assert sink.taken == [1]
     assert (tmp_path / "logs/core.batch").exists()
@@ -184,14 +184,14 @@ def test_a_disk_that_has_become_read_only_does_not_stop_the_agent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sink = MemorySink()
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
 
     def refuse(*_: object, **__: object) -> None:
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(os, "unlink", refuse)
-    publisher.publish(batch(1), MINUTE + 60)
-    publisher.publish(batch(2), MINUTE + 120)
+    publish(spooled, batch(1), MINUTE + 60)
+    publish(spooled, batch(2), MINUTE + 120)
 
     assert sink.taken == [1, 2]
 
@@ -202,7 +202,7 @@ def test_old_batches_on_a_slow_line_wait_for_the_next_minute(tmp_path: Path) -> 
     for index in range(1, 10):
         spool.put("logs", batch(index))
 
-    Publisher(spool, [sink], lambda: 6.0 * len(sink.taken)).publish(batch(10), MINUTE + 600)
+    publish(SpooledSinks(spool, [sink], lambda: 6.0 * len(sink.taken)), batch(10), MINUTE + 600)
 
     assert sink.taken == [10, 9, 8]
 

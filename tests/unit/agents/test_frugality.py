@@ -10,9 +10,9 @@ from agents.collectors.compilers import CompilerCollector
 from agents.collectors.jobs.collector import JobCollector
 from agents.disk.journal import Header, Journal
 from agents.disk.spool import Spool
-from agents.sinks.publisher import Publisher
+from agents.sinks.spooled_sinks import SpooledSinks
 from tests.support.agents import MINUTE
-from tests.support.sinks import MemorySink, batch
+from tests.support.sinks import MemorySink, batch, publish
 
 
 @pytest.fixture(name="interned")
@@ -30,13 +30,13 @@ def _interned(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def test_the_names_of_batches_are_not_kept_when_they_have_gone(tmp_path: Path, interned: set[str]) -> None:
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [MemorySink()])
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [MemorySink()])
     journal = Journal(tmp_path / "journal")
 
-    publisher.publish(batch(1), MINUTE + 60)
+    publish(spooled, batch(1), MINUTE + 60)
     journal.begin(Header(MINUTE, 1, "boot-1"))
     interned.clear()
-    publisher.publish(batch(2), MINUTE + 120)
+    publish(spooled, batch(2), MINUTE + 120)
     journal.begin(Header(MINUTE + 60, 2, "boot-1"))
 
     # The journal's own name is the same every minute.

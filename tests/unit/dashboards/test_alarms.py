@@ -30,7 +30,7 @@ def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
     machinery = change_in_progress("prod")
     past = sns.Topic(stack, "past")
     suppressor = AlarmGroup(
-        stack, "suppressor", specs=[machinery], topics=topics, past_the_pager=past, runbooks_url="docs", tags={}
+        stack, "suppressor", specs=[machinery], topics=topics, bypass_pager=past, runbooks_url="docs", tags={}
     )
     AlarmGroup(
         stack,
@@ -40,7 +40,7 @@ def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
             *platform_alarms("prod", has_block_engine=True, has_pools=True, forecast_percent=105),
         ),
         topics=topics,
-        past_the_pager=past,
+        bypass_pager=past,
         runbooks_url="docs/runbooks",
         tags={"fleet": "trn1", "owner": "research"},
         suppressors={machinery.name: suppressor.by_key[machinery.key]},

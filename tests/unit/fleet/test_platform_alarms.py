@@ -93,7 +93,7 @@ def test_a_letter_that_lies_in_the_queue_stays_an_alarm_when_the_queue_is_report
 
 
 def test_undelivered_pages_page_and_go_past_the_pager_too() -> None:
-    special = [spec.key for spec in platform() if spec.past_the_pager]
+    special = [spec.key for spec in platform() if spec.bypass_pager]
 
     assert special == ["PagerDelayed", "PagerUndelivered"]
     assert alarm("PagerUndelivered").severity is Severity.PAGE

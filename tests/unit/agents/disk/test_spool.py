@@ -1,4 +1,4 @@
-"""The spool and the publisher: nothing is lost that need not be."""
+"""The spool and the spooled: nothing is lost that need not be."""
 
 import zlib
 from collections.abc import Callable
@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from agents.disk.lane import Dropped
 from agents.disk.sequence_file import SequenceFile
 from agents.disk.spool import Spool
-from agents.disk.spooled import Dropped
 from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
-from agents.sinks.publisher import Publisher
+from agents.sinks.spooled_sinks import SpooledSinks
 from tests.support.agents import MINUTE
-from tests.support.sinks import MemorySink, batch
+from tests.support.sinks import MemorySink, batch, publish
 
 
 def test_a_confirmed_batch_leaves_the_disk(tmp_path: Path) -> None:
     sink = MemorySink()
     spool = Spool(tmp_path, ("logs",))
 
-    Publisher(spool, [sink]).publish(batch(1), MINUTE + 60)
+    publish(SpooledSinks(spool, [sink]), batch(1), MINUTE + 60)
 
     assert sink.taken == [1]
     assert spool.size == 0
@@ -31,39 +31,39 @@ def test_a_confirmed_batch_leaves_the_disk(tmp_path: Path) -> None:
 def test_a_failing_sink_keeps_its_batches_and_the_other_sink_gets_them(tmp_path: Path, error: Exception) -> None:
     failing, working = MemorySink("metrics"), MemorySink("logs")
     failing.error = error
-    publisher = Publisher(Spool(tmp_path, ("metrics", "logs")), [failing, working])
+    spooled = SpooledSinks(Spool(tmp_path, ("metrics", "logs")), [failing, working])
 
-    publisher.publish(batch(1), MINUTE + 60)
-    publisher.publish(batch(2), MINUTE + 120)
+    publish(spooled, batch(1), MINUTE + 60)
+    publish(spooled, batch(2), MINUTE + 120)
 
     assert working.taken == [1, 2]
-    assert publisher.retries() == 2
-    assert publisher.retries() == 0
+    assert spooled.retries() == 2
+    assert spooled.retries() == 0
 
 
 def test_after_an_outage_the_newest_goes_first(tmp_path: Path) -> None:
     sink = MemorySink()
     sink.error = SinkError("down")
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
-    publisher.publish(batch(1), MINUTE + 60)
-    publisher.publish(batch(2), MINUTE + 120)
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
+    publish(spooled, batch(1), MINUTE + 60)
+    publish(spooled, batch(2), MINUTE + 120)
     sink.error = None
 
-    publisher.publish(batch(3), MINUTE + 180)
+    publish(spooled, batch(3), MINUTE + 180)
 
     assert sink.taken == [3, 2, 1]
-    assert publisher.spool.dropped() == {}
+    assert spooled.spool.dropped() == {}
 
 
 def test_a_restarted_agent_sends_what_the_last_one_could_not(tmp_path: Path) -> None:
     sink = MemorySink()
     sink.error = SinkError("down")
     first = Spool(tmp_path, ("logs",))
-    Publisher(first, [sink]).publish(batch(1), MINUTE + 60)
+    publish(SpooledSinks(first, [sink]), batch(1), MINUTE + 60)
     sink.error = None
 
     again = Spool(tmp_path, ("logs",))
-    Publisher(again, [sink]).publish(batch(2), MINUTE + 120)
+    publish(SpooledSinks(again, [sink]), batch(2), MINUTE + 120)
 
     assert sink.taken == [2, 1]
 
@@ -71,38 +71,38 @@ def test_a_restarted_agent_sends_what_the_last_one_could_not(tmp_path: Path) -> 
 def test_metrics_older_than_their_sinks_limit_are_left_to_the_log(tmp_path: Path) -> None:
     sink = MemorySink("metrics", longest_age=3 * 3600, is_record=False)
     sink.error = SinkError("down")
-    publisher = Publisher(Spool(tmp_path, ("metrics",)), [sink])
-    publisher.publish(batch(1), MINUTE + 60)
+    spooled = SpooledSinks(Spool(tmp_path, ("metrics",)), [sink])
+    publish(spooled, batch(1), MINUTE + 60)
     sink.error = None
 
-    publisher.publish(batch(200), MINUTE + 60 * 200)
+    publish(spooled, batch(200), MINUTE + 60 * 200)
 
     assert sink.taken == [200]
-    assert publisher.spool.dropped() == {}
+    assert spooled.spool.dropped() == {}
 
 
 def test_a_log_event_older_than_its_sinks_limit_is_dropped_and_counted(tmp_path: Path) -> None:
     sink = MemorySink()
     sink.error = SinkError("down")
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
-    publisher.publish(batch(1), MINUTE + 60)
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
+    publish(spooled, batch(1), MINUTE + 60)
 
-    publisher.publish(batch(21_000), MINUTE + 60 * 21_000)
+    publish(spooled, batch(21_000), MINUTE + 60 * 21_000)
 
-    assert sum(publisher.spool.dropped().values()) == 1
+    assert sum(spooled.spool.dropped().values()) == 1
 
 
 def test_a_refused_batch_is_not_sent_again(tmp_path: Path) -> None:
     sink = MemorySink()
     sink.error = SinkRejectedError("the value is not a number")
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
-    publisher.publish(batch(1), MINUTE + 60)
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
+    publish(spooled, batch(1), MINUTE + 60)
     sink.error = None
 
-    publisher.publish(batch(2), MINUTE + 120)
+    publish(spooled, batch(2), MINUTE + 120)
 
     assert sink.taken == [2]
-    assert sum(publisher.spool.dropped().values()) == 1
+    assert sum(spooled.spool.dropped().values()) == 1
 
 
 def test_a_full_spool_gives_up_the_oldest(tmp_path: Path) -> None:
@@ -135,12 +135,12 @@ def test_a_damaged_file_is_skipped_and_counted(tmp_path: Path, damage: Callable[
     spool.put("logs", batch(1))
     path = next(tmp_path.glob("logs/*"))
     path.write_bytes(damage(path.read_bytes()))
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
 
-    publisher.publish(batch(2), MINUTE + 120)
+    publish(spooled, batch(2), MINUTE + 120)
 
     assert sink.taken == [2]
-    assert sum(publisher.spool.dropped().values()) == 1
+    assert sum(spooled.spool.dropped().values()) == 1
 
 
 def test_a_batch_that_always_fails_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
@@ -152,11 +152,11 @@ def test_a_batch_that_always_fails_does_not_keep_the_others_waiting(tmp_path: Pa
 
     sink = Picky()
     spool = Spool(tmp_path, ("logs",))
-    publisher = Publisher(spool, [sink])
+    spooled = SpooledSinks(spool, [sink])
     for index in (1, 2, 3):
-        publisher.keep(batch(index))
+        spooled.keep(batch(index))
 
-    outcomes = [publisher.drain(MINUTE + 240) for _ in range(4)]
+    outcomes = [spooled.drain(MINUTE + 240) for _ in range(4)]
 
     # Three turns end at the newest batch; in the fourth it comes last.
     assert outcomes == [False] * 4

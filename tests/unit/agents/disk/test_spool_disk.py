@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from agents.disk.lane import Dropped
 from agents.disk.spool import LIMIT_BYTES, Spool
-from agents.disk.spooled import Dropped
 from agents.minute.aggregate import batch_of
 from agents.sinks.cloudwatch import CloudWatchSink
 from agents.sinks.emf_logs import EmfLogsSink
-from agents.sinks.publisher import Publisher
+from agents.sinks.spooled_sinks import SpooledSinks
 from tests.support.agents import MINUTE
 from tests.support.large_node import trn2_minute
-from tests.support.sinks import MemorySink, batch
+from tests.support.sinks import MemorySink, batch, publish
 from workload import durable_file
 
 
@@ -43,7 +43,7 @@ def test_a_disk_that_takes_nothing_does_not_stop_publishing(
     spool = Spool(tmp_path, ("logs",))
     Disk(monkeypatch).error = OSError(number, os.strerror(number))
 
-    Publisher(spool, [sink]).publish(batch(1), MINUTE + 60)
+    publish(SpooledSinks(spool, [sink]), batch(1), MINUTE + 60)
 
     assert sink.taken == [1]
     assert spool.waiting().batches == 0
@@ -115,17 +115,17 @@ def test_half_a_file_of_a_killed_agent_is_cleared_away_and_a_stranger_is_not(tmp
 def test_a_disk_that_fails_to_read_just_now_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sink = MemorySink()
     spool = Spool(tmp_path, ("logs",))
-    publisher = Publisher(spool, [sink])
-    publisher.keep(batch(1))
+    spooled = SpooledSinks(spool, [sink])
+    spooled.keep(batch(1))
 
     def refuse(*_: object) -> None:
         raise OSError(24, "Too many open files")
 
     with monkeypatch.context() as context:
         context.setattr("builtins.open", refuse)
-        publisher.drain(MINUTE + 60)
+        spooled.drain(MINUTE + 60)
     assert sink.taken == []
-    publisher.drain(MINUTE + 120)
+    spooled.drain(MINUTE + 120)
 
     assert sink.taken == [1]
     assert spool.dropped() == {}

@@ -7,9 +7,10 @@ from agents.collectors.pool import CollectorPool
 from agents.disk.spool import Spool
 from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
-from agents.sinks.publisher import Publisher
+from agents.sinks.spooled_sinks import SpooledSinks
 from agents.status.health import CollectorHealth, SinkHealth
 from tests.support.agents import MINUTE
+from tests.support.sinks import publish
 
 
 class Sink:
@@ -37,12 +38,12 @@ def test_a_sink_tells_what_waits_for_it_and_why_and_when_it_last_took_something(
 
     now = [MINUTE + 60.0]
     sink = Sink(SinkError("throttled"), SinkRejectedError("too big"))
-    publisher = Publisher(Spool(tmp_path, ("memory",)), [sink], lambda: now[0])
+    spooled = SpooledSinks(Spool(tmp_path, ("memory",)), [sink], lambda: now[0])
 
-    publisher.publish(batch(MINUTE, 1), now[0])
-    assert publisher.health() == (SinkHealth("memory", None, 1, MINUTE, "throttled"),)
-    publisher.publish(batch(MINUTE + 60, 2), now[0])
-    assert publisher.health() == (SinkHealth("memory", now[0], 0, None, "refused: too big"),)
+    publish(spooled, batch(MINUTE, 1), now[0])
+    assert spooled.health() == (SinkHealth("memory", None, 1, MINUTE, "throttled"),)
+    publish(spooled, batch(MINUTE + 60, 2), now[0])
+    assert spooled.health() == (SinkHealth("memory", now[0], 0, None, "refused: too big"),)
 
 
 def test_a_collector_that_raises_or_is_late_counts_as_failed_and_its_last_answer_gets_old() -> None:

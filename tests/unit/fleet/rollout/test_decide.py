@@ -22,7 +22,7 @@ from fleet.rollout import (
 )
 from fleet.rollout.record import next_minute
 from fleet.rollout.report import look_again
-from tests.support.rollout_world import NEW, OLD, START
+from tests.support.rollout_endpoint import NEW, OLD, START
 from tests.unit.fleet.rollout.test_gates import facts, minutes, rollout
 
 LATER = START + timedelta(minutes=11)

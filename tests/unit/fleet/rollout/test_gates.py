@@ -9,7 +9,7 @@ import pytest
 from fleet.rollout import Facts, Gates, Minute, Plan, Side
 from fleet.rollout.gates import judge
 from fleet.rollout.record import Phase, Rollout
-from tests.support.rollout_world import NEW, OLD, START
+from tests.support.rollout_endpoint import NEW, OLD, START
 
 GATES = Gates(cost_increase_percent=20)
 

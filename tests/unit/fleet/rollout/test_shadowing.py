@@ -9,7 +9,7 @@ import pytest
 from fleet.rollout import Gates, Phase, Plan, Rollout, abort, decide, pause, wanted
 from fleet.shadow.comparison import Comparison, Latency
 from fleet.shadow.gate import ShadowGate
-from tests.support.rollout_world import NEW, OLD, START
+from tests.support.rollout_endpoint import NEW, OLD, START
 from tests.unit.fleet.rollout.test_decide import LATER, at
 from tests.unit.fleet.rollout.test_gates import rollout
 

@@ -18,11 +18,11 @@ def deploy(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         monkeypatch.setenv("ENVIRONMENT", "prod")
         monkeypatch.setenv("FLEETS", json.dumps([each.fleet for each in places]))
         monkeypatch.setenv("PRICE_TABLE", "neuron-fleet-prod-prices")
-        for cached in (handler._settings, handler._places, handler._read_prices, handler._world):
+        for cached in (handler._settings, handler._places, handler._read_prices, handler._dependencies):
             cached.cache_clear()
         handler._PRICES.clear()
         handler._WARNED.clear()
-        monkeypatch.setattr(adapters, "world", account.world)
+        monkeypatch.setattr(adapters, "dependencies", account.world)
         monkeypatch.setattr(adapters, "read_places", lambda _: places)
         monkeypatch.setattr(adapters, "read_prices", account.read_prices)
         return Deployed(account, places, capsys)

@@ -8,8 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from lambdas.capacity_watch.nodes import Ec2Nodes
-from lambdas.capacity_watch.reservations import Ec2Reservations
+from lambdas.capacity_watch.ec2 import Ec2Nodes, Ec2Reservations
 from tests.support.watched_capacity import named, on_demand, place, reservation
 
 Stubbed = Callable[[str], tuple[Any, Stubber]]

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from lambdas.capacity_watch.heartbeats import AgentHeartbeats
+from lambdas.capacity_watch.cloudwatch import AgentHeartbeats
 from tests.support.watched_capacity import NOW, place
 
 # The minute before the one of NOW is not asked for: its batches may still be on their way.

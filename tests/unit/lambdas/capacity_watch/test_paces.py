@@ -10,12 +10,13 @@ from botocore.stub import Stubber
 
 from fleet.job_pace import points_apart
 from lambdas.capacity_watch import service
-from lambdas.capacity_watch.paces import JobPaces
+from lambdas.capacity_watch.cloudwatch import JobPaces
 from local.alarm_evaluation import SeriesKey
 from local.alarm_evaluation.statistics import Datum
 from local.emulator.cloudwatch.metric_data import get_metric_data
 from local.emulator.cloudwatch.metric_store import MetricStore
 from tests.support.capacity_account import Account
+from tests.support.client_shapes import shaped
 from tests.support.watched_capacity import NOW, endpoint, nodes, place
 
 # The minute before the one of NOW is not asked for: its batches may still be on their way.
@@ -96,7 +97,7 @@ def test_a_search_finds_the_jobs_of_this_fleet_and_labels_them() -> None:
             times = {name: request[name].timestamp() for name in ("StartTime", "EndTime")}
             return get_metric_data(store, {**request, **times})
 
-    assert JobPaces(Emulated()).of(place(), NOW) == 31
+    assert JobPaces(shaped("cloudwatch", Emulated())).of(place(), NOW) == 31
 
 
 def test_endpoints_are_not_asked_and_a_refusal_is_a_problem_of_the_fleet() -> None:

@@ -7,6 +7,7 @@ import pytest
 from fleet.instances import Price, PriceKind
 from fleet.prices.record import PriceRecord, to_item
 from lambdas.capacity_watch import prices
+from tests.support.client_shapes import shaped
 from tests.support.watched_capacity import block_place, place
 
 TABLE = "neuron-fleet-prod-prices"
@@ -30,7 +31,9 @@ def item(**changes: str) -> dict[str, Any]:
 def test_each_type_and_market_is_asked_for_once() -> None:
     table = Table({"Responses": {TABLE: [item()]}})
 
-    assert prices.read(table, TABLE, (block_place(), block_place(), place())) == {"trn2.48xlarge": (BLOCK,)}
+    assert prices.read(shaped("dynamodb", table), TABLE, (block_place(), block_place(), place())) == {
+        "trn2.48xlarge": (BLOCK,)
+    }
     keys = ("us-east-2/trn1.32xlarge/on-demand", "us-east-2/trn2.48xlarge/capacity-block")
     assert table.asked == [{TABLE: {"Keys": [{"id": {"S": key}} for key in keys]}}]
 
@@ -39,12 +42,14 @@ def test_what_was_left_over_is_asked_for_again_and_not_for_ever() -> None:
     left = {TABLE: {"Keys": [{"id": {"S": "us-east-2/trn2.48xlarge/capacity-block"}}]}}
     table = Table({"Responses": {}, "UnprocessedKeys": left}, {"Responses": {TABLE: [item()]}, "UnprocessedKeys": {}})
 
-    assert prices.read(table, TABLE, (block_place(),)) == {"trn2.48xlarge": (BLOCK,)}
+    assert prices.read(shaped("dynamodb", table), TABLE, (block_place(),)) == {"trn2.48xlarge": (BLOCK,)}
     assert table.asked[1] == left
     with pytest.raises(LookupError, match="did not answer for all"):
-        prices.read(Table(*[{"UnprocessedKeys": left}] * 3), TABLE, (block_place(),))
+        prices.read(shaped("dynamodb", Table(*[{"UnprocessedKeys": left}] * 3)), TABLE, (block_place(),))
 
 
 def test_an_item_that_is_no_price_is_an_error_that_names_it() -> None:
     with pytest.raises(LookupError, match="capacity-block: usd_per_hour is 0"):
-        prices.read(Table({"Responses": {TABLE: [item(usd_per_hour="0")]}}), TABLE, (block_place(),))
+        prices.read(
+            shaped("dynamodb", Table({"Responses": {TABLE: [item(usd_per_hour="0")]}})), TABLE, (block_place(),)
+        )

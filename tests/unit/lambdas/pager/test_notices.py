@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from lambdas.pager import handler, service, settings
+from lambdas.pager import handler, service
 from lambdas.pager.errors import DeliveryError
 from lambdas.pager.messages import Notice
+from lambdas.pager.settings import Settings
 from tests.support.pager import ENVIRON, LambdaContext, Pager, alarm_message, sns_event
 
 BODY = "It ends at 2026-12-18 11:30 UTC.\nJobs are stopped by 10:55 & not later."
@@ -19,7 +20,7 @@ TOLD = json.dumps(
 def pager(monkeypatch: pytest.MonkeyPatch) -> Pager:
     made = Pager()
     dependencies = made.dependencies()
-    monkeypatch.setattr(handler, "_settings", lambda: settings.load(ENVIRON))
+    monkeypatch.setattr(handler, "_settings", lambda: Settings.load(ENVIRON))
     monkeypatch.setattr(handler, "_dependencies", lambda: dependencies)
     return made
 
@@ -55,7 +56,7 @@ def test_alarms_still_page_and_what_is_neither_is_refused(pager: Pager) -> None:
 
 def test_a_long_body_is_cut_where_slack_would_refuse_it(pager: Pager) -> None:
     notice = Notice.model_validate({"notice_key": "k", "subject": "s" * 200, "body": "b" * 4000})
-    service.tell(notice, settings.load(ENVIRON), pager.dependencies())
+    service.tell(notice, Settings.load(ENVIRON), pager.dependencies())
     blocks = pager.inbox.slack[0]["blocks"]
     assert [len(block["text"]["text"]) for block in blocks] == [150, 2900]
 

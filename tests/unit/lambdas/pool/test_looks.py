@@ -16,8 +16,9 @@ from fleet.pool.job import Attempt, Phase, PoolJob, Rank, submitted
 from fleet.pool.observed import Fault, Memory, Node, Place, Task
 from lambdas.pool import handler, service
 from lambdas.pool.cluster import EcsCluster
-from lambdas.pool.ports import BusyError, Stored, World
-from lambdas.pool.store import Table
+from lambdas.pool.job_table import BusyError, JobTable, Stored
+from lambdas.pool.service import Dependencies
+from tests.support.client_shapes import shaped
 from tests.support.pool_world import NOW, PLACE, node, order
 
 JOB = "11111111-2222-4333-8444-555555555555"
@@ -25,7 +26,7 @@ REFUSED = ClientError({"Error": {"Code": "Throttling", "Message": "slow down"}},
 
 
 class Memories:
-    """A world in memory that remembers in which order it was used, and fails where a test says."""
+    """A pool in memory that remembers in which order it was used, and fails where a test says."""
 
     def __init__(self, *jobs: PoolJob, nodes: int = 0) -> None:
         self.said: list[str] = []
@@ -33,7 +34,8 @@ class Memories:
         self.nodes = tuple(node(index) for index in range(nodes))
         self.fails: set[str] = set()
         self.is_closed = False
-        self.world = World(self, self, self)
+        everything: Any = self
+        self.aws = Dependencies(everything, everything, everything)
 
     def _say(self, what: str) -> None:
         self.said.append(what)
@@ -90,35 +92,35 @@ def job() -> PoolJob:
 
 
 def test_an_attempt_is_written_down_before_it_is_started_and_its_failures_are_told() -> None:
-    world = Memories(job(), nodes=2)
-    (seen,) = service.look(world.world, [PLACE], NOW)
-    assert world.said == ["read", "write", "start", "turn is over"]
+    pool = Memories(job(), nodes=2)
+    (seen,) = service.look(pool.aws, [PLACE], NOW)
+    assert pool.said == ["read", "write", "start", "turn is over"]
     assert seen.problems == ("fleet trn1-spot: job on i-1: RESOURCE:MEMORY",)
-    assert world.jobs[JOB].phase is Phase.STARTING
+    assert pool.jobs[JOB].phase is Phase.STARTING
 
 
 def test_nothing_is_started_that_could_not_be_written_down() -> None:
-    world = Memories(job(), nodes=2)
-    world.fails = {"write"}
-    (seen,) = service.look(world.world, [PLACE], NOW)
-    assert "start" not in world.said
+    pool = Memories(job(), nodes=2)
+    pool.fails = {"write"}
+    (seen,) = service.look(pool.aws, [PLACE], NOW)
+    assert "start" not in pool.said
     assert "Throttling" in seen.problems[0]
 
 
 def test_what_fails_is_told_and_decided_again() -> None:
-    world = Memories(job())
-    world.fails = {"desire 2"}
+    pool = Memories(job())
+    pool.fails = {"desire 2"}
     for _ in range(2):
-        (seen,) = service.look(world.world, [PLACE], NOW)
+        (seen,) = service.look(pool.aws, [PLACE], NOW)
         assert seen.done == ()
         assert seen.problems[0].startswith("fleet trn1-spot: SetDesired: ClientError")
-    world.fails = set()
-    assert service.look(world.world, [PLACE], NOW)[0].done == (SetDesired(2),)
+    pool.fails = set()
+    assert service.look(pool.aws, [PLACE], NOW)[0].done == (SetDesired(2),)
 
 
 def test_a_pool_that_cannot_be_seen_keeps_no_other_from_being_looked_at() -> None:
-    world = Memories()
-    world.fails = {"read"}
+    pool = Memories()
+    pool.fails = {"read"}
     sound = Memories(job())
 
     class Both:
@@ -126,12 +128,12 @@ def test_a_pool_that_cannot_be_seen_keeps_no_other_from_being_looked_at() -> Non
             def call(*arguments: Any) -> Any:
                 first = arguments[0]
                 is_sound = (first.fleet if isinstance(first, Place) else first) == "sound"
-                return getattr(sound if is_sound else world, name)(*arguments)
+                return getattr(sound if is_sound else pool, name)(*arguments)
 
             return call
 
     both: Any = Both()
-    looks = service.look(World(both, both, both), [PLACE, replace(PLACE, fleet="sound")], NOW)
+    looks = service.look(Dependencies(both, both, both), [PLACE, replace(PLACE, fleet="sound")], NOW)
     assert [bool(each.problems) for each in looks] == [True, False]
     assert looks[1].done == (SetDesired(2),)
 
@@ -140,17 +142,17 @@ def test_the_handler_counts_problems_of_a_whole_look_and_none_of_one_that_somebo
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     counted: list[float] = []
-    world = Memories(job())
+    pool = Memories(job())
     monkeypatch.setattr(handler, "emit", lambda _, value, __: counted.append(value))
     monkeypatch.setattr(handler, "_settings", lambda: SimpleNamespace(environment="staging", fleets=("trn1-spot",)))
     monkeypatch.setattr(handler, "_places", lambda _: (PLACE,))
-    monkeypatch.setattr(handler, "_world", lambda: world.world)
+    monkeypatch.setattr(handler, "_dependencies", lambda: pool.aws)
     context: Any = SimpleNamespace(aws_request_id="1")
 
     assert handler.lambda_handler({"detail": {}}, context) == {"looked_at": ["trn1-spot"], "problems": []}
-    world.fails = {"desire 2"}
+    pool.fails = {"desire 2"}
     handler.lambda_handler({"detail": {}}, context)
-    world.fails = {"busy"}
+    pool.fails = {"busy"}
     assert handler.lambda_handler({"detail": {}}, context)["looked_at"] == []
     assert counted == [0, 1]
 
@@ -161,9 +163,9 @@ Stubbed = Callable[[str], tuple[Any, Stubber]]
 def test_a_container_that_does_not_start_is_told_and_the_others_start(stubbed: Stubbed) -> None:
     ecs, answers = stubbed("ecs")
     answers.add_response("start_task", {"tasks": [], "failures": [{"arn": "x", "reason": "RESOURCE:CPU"}]})
-    world = Memories(job(), nodes=2)
-    service.look(world.world, [PLACE], NOW)
-    begun = world.jobs[JOB]
+    pool = Memories(job(), nodes=2)
+    service.look(pool.aws, [PLACE], NOW)
+    begun = pool.jobs[JOB]
     attempt = replace(begun.attempts[0], ranks=begun.attempts[0].ranks[:1])
     said = EcsCluster(ecs).start(PLACE, Start(replace(begun, attempts=(attempt,))))
     assert said == ("fleet trn1-spot: one on i-0: RESOURCE:CPU",)
@@ -175,10 +177,10 @@ def test_a_container_that_does_not_start_is_told_and_the_others_start(stubbed: S
 def test_a_turn_that_somebody_has_is_not_taken(stubbed: Stubbed) -> None:
     dynamodb, answers = stubbed("dynamodb")
     answers.add_client_error("update_item", "ConditionalCheckFailedException")
-    with pytest.raises(BusyError), Table(dynamodb, "jobs").turn("trn1-spot", NOW):
+    with pytest.raises(BusyError), JobTable(dynamodb, "jobs").turn("trn1-spot", NOW):
         pass
     answers.add_client_error("update_item", "ProvisionedThroughputExceededException")
-    with pytest.raises(ClientError), Table(dynamodb, "jobs").turn("trn1-spot", NOW):
+    with pytest.raises(ClientError), JobTable(dynamodb, "jobs").turn("trn1-spot", NOW):
         pass
 
 
@@ -187,13 +189,18 @@ def test_a_job_of_many_starts_is_written_compressed_and_read_again() -> None:
     attempts = tuple(Attempt(number, NOW, ranks) for number in range(1, 9))
     job = replace(submitted(order(nodes=100)), attempts=attempts)
     written: list[dict[str, Any]] = []
+
+    def write(**asked: Any) -> dict[str, Any]:
+        written.append(asked)
+        return {}
+
     items = SimpleNamespace(
-        update_item=lambda **asked: written.append(asked),
+        update_item=write,
         query=lambda **_: {
             "Items": [{"item": written[0]["Key"]["item"], "body": written[0]["ExpressionAttributeValues"][":body"]}]
         },
     )
-    table = Table(items, "jobs")
+    table = JobTable(shaped("dynamodb", items), "jobs")
     table.write(job)
     assert table.read(PLACE.fleet).jobs == (job,)
     assert len(written[0]["ExpressionAttributeValues"][":body"]["B"]) < 40_000
@@ -202,10 +209,11 @@ def test_a_job_of_many_starts_is_written_compressed_and_read_again() -> None:
 @pytest.mark.parametrize(("item", "is_closed"), [({"closed_by": {"S": "budget"}}, True), ({}, False)])
 def test_a_pool_that_its_budget_has_closed_starts_nothing(item: dict[str, Any], is_closed: bool) -> None:
     own = {"item": {"S": "pool"}, **item}
-    assert Table(SimpleNamespace(query=lambda **_: {"Items": [own]}), "jobs").read("trn1-spot").is_closed is is_closed
+    items = shaped("dynamodb", SimpleNamespace(query=lambda **_: {"Items": [own]}))
+    assert JobTable(items, "jobs").read("trn1-spot").is_closed is is_closed
 
-    world = Memories(submitted(order(nodes=1)), nodes=2)
-    world.is_closed = is_closed
-    (seen,) = service.look(world.world, [PLACE], NOW)
+    pool = Memories(submitted(order(nodes=1)), nodes=2)
+    pool.is_closed = is_closed
+    (seen,) = service.look(pool.aws, [PLACE], NOW)
 
     assert any(isinstance(action, Start) for action in seen.done) is not is_closed

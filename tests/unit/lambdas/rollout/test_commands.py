@@ -12,7 +12,7 @@ from lambdas.rollout import commands, handler, service
 from lambdas.rollout.commands import Action, Command
 from lambdas.rollout.ports import NotAppliedError
 from lambdas.rollout.store import ConflictError
-from tests.support.rollout_world import NEW, OLD, PLACE, Endpoint, refused
+from tests.support.rollout_endpoint import NEW, OLD, PLACE, Endpoint, refused
 
 
 def ask(endpoint: Endpoint, action: Action, rollout_id: str = "", **more: str) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from fleet.rollout.record import Outcome
 from lambdas.rollout import commands, service
 from lambdas.rollout.commands import Action, Command
 from lambdas.rollout.ports import NoRoomError
-from tests.support.hosted_world import ENDPOINT, PLACE, REGION, HostedEndpoint
-from tests.support.rollout_world import NEW, OLD, Candidate, LambdaTimeoutError
+from tests.support.hosted_endpoint import ENDPOINT, PLACE, REGION, HostedEndpoint
+from tests.support.rollout_endpoint import NEW, OLD, Candidate, LambdaTimeoutError
 
 GOOD = [(95, 5), (75, 25), (50, 50), (0, 100), (100, 0)]
 LOOKS = 800

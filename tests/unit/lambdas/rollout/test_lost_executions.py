@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from lambdas.rollout.commands import Action
-from tests.support.rollout_world import Endpoint, refused
+from tests.support.rollout_endpoint import Endpoint, refused
 from tests.unit.lambdas.rollout.test_commands import ask, look, to_baking
 
 

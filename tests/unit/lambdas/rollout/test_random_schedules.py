@@ -20,8 +20,8 @@ from lambdas.rollout import commands, service
 from lambdas.rollout.commands import Action, Command
 from lambdas.rollout.ports import NotAppliedError
 from lambdas.rollout.store import ConflictError
-from tests.support.hosted_world import HostedEndpoint
-from tests.support.rollout_world import NEW, OLD, PLACE, Candidate, Disturbances, Endpoint, LambdaTimeoutError
+from tests.support.hosted_endpoint import HostedEndpoint
+from tests.support.rollout_endpoint import NEW, OLD, PLACE, Candidate, Disturbances, Endpoint, LambdaTimeoutError
 
 SCHEDULES = 200
 FEW = 40

@@ -17,7 +17,7 @@ from lambdas.rollout.ports import BusyError, NoRoomError
 from lambdas.rollout.sagemaker.sides import CandidateInstances, Models, VariantWeights
 from lambdas.rollout.sagemaker.state import EndpointLostError
 from tests.support.client_shapes import shaped
-from tests.support.hosted_world import ENDPOINT, HOSTED, PLACE
+from tests.support.hosted_endpoint import ENDPOINT, HOSTED, PLACE
 
 AT = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ARN = f"arn:aws:sagemaker:us-east-2:111122223333:endpoint/{ENDPOINT}"

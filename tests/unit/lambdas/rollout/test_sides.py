@@ -11,12 +11,15 @@ from botocore.exceptions import ClientError
 from fleet.rollout.facts import Minute, Side
 from fleet.rollout.record import Rollout
 from fleet.shadow.comparison import Comparison, Different, encode
+from lambdas.rollout import adapters
 from lambdas.rollout.ecs import EcsServices, Listener, ScalingGroup, WeightsError
 from lambdas.rollout.executions import StateMachine
-from lambdas.rollout.figures import CloudWatchFigures
+from lambdas.rollout.figures import CloudWatchFigures, VariantFigures
 from lambdas.rollout.objects import ArtifactStore, ShadowReports
+from lambdas.rollout.sagemaker.sides import CandidateInstances, Models, VariantWeights
 from tests.support.client_shapes import shaped
-from tests.support.rollout_world import NEW, OLD, PLACE, Endpoint, client, refused
+from tests.support.hosted_endpoint import HOSTED
+from tests.support.rollout_endpoint import NEW, OLD, PLACE, Endpoint, client, refused
 
 AT = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ROLLOUT = Rollout(
@@ -286,3 +289,13 @@ def test_a_bucket_that_refuses_ends_the_look() -> None:
     endpoint.disturb = deny
     with pytest.raises(ClientError, match="AccessDenied"):
         ShadowReports(client(endpoint, "s3")).of(PLACE, NEW, ("t1",))
+
+
+def test_a_hosted_endpoint_has_sagemakers_sides_and_everything_else_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-2")
+    ours = Endpoint().dependencies()
+    aws = adapters.of_sagemaker(ours, HOSTED)
+
+    kinds = [type(each) for each in (aws.balancer, aws.services, aws.nodes, aws.measured)]
+    assert kinds == [VariantWeights, Models, CandidateInstances, VariantFigures]
+    assert (aws.store, aws.artifacts, aws.executions) == (ours.store, ours.artifacts, ours.executions)

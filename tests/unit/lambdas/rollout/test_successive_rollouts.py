@@ -6,7 +6,7 @@ from typing import Any
 
 from lambdas.rollout import commands, service
 from lambdas.rollout.commands import Action, Command
-from tests.support.rollout_world import PLACE, Candidate, Endpoint
+from tests.support.rollout_endpoint import PLACE, Candidate, Endpoint
 
 # One that ends within the minute in which its candidate still answered.
 QUICK = replace(PLACE, plan=replace(PLACE.plan, drain_seconds=2))

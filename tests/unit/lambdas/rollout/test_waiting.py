@@ -7,8 +7,8 @@ import pytest
 
 from lambdas.rollout import commands, service
 from lambdas.rollout.commands import Action, Command
-from tests.support.hosted_world import ENDPOINT, PLACE, REGION, HostedEndpoint
-from tests.support.rollout_world import NEW, OLD, Candidate
+from tests.support.hosted_endpoint import ENDPOINT, PLACE, REGION, HostedEndpoint
+from tests.support.rollout_endpoint import NEW, OLD, Candidate
 
 
 def started(candidate: Candidate | None = None) -> tuple[HostedEndpoint, Any]:

@@ -85,7 +85,7 @@ def reserve(account: Emulator) -> None:
 
 
 def looked(*places: Place) -> list[tuple[Assessment | None, tuple[str, ...]]]:
-    looks = service.look(adapters.world(), places, datetime.now(UTC))
+    looks = service.look(adapters.dependencies(), places, datetime.now(UTC))
     return [(look.assessment, look.problems) for look in looks]
 
 

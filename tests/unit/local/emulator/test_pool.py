@@ -16,8 +16,6 @@ from pydantic import TypeAdapter
 from fleet import naming
 from fleet.pool.job import Order, Phase, PoolJob, submitted
 from lambdas.pool import adapters, service
-from lambdas.pool.ports import World
-from lambdas.pool.settings import Settings
 from lambdas.pool.wakes import wake
 from local.emulator_process import aws_environment, pointed_at
 from tests.support.pool_world import PLACE
@@ -36,19 +34,19 @@ class Deployment:
         self.ids = deploy(account, "pool", _resources())
         (definition,) = account.client("ecs").list_task_definitions()["taskDefinitionArns"]
         self.place = replace(PLACE, group=self.ids["Group"], cluster=CLUSTER, definitions={"trn1.32xlarge": definition})
-        self.world: World = adapters.world(
-            Settings(ENVIRONMENT="staging", FLEETS='["trn1-spot"]', TABLE=self.ids["Jobs"])
+        self.aws = adapters.dependencies(
+            adapters.Settings(ENVIRONMENT="staging", FLEETS='["trn1-spot"]', TABLE=self.ids["Jobs"])
         )
         self.now = datetime.now(UTC)
 
     def look(self, minutes: int = 1) -> None:
         for _ in range(minutes):
             self.now += timedelta(minutes=1)
-            (seen,) = service.look(self.world, [self.place], self.now)
+            (seen,) = service.look(self.aws, [self.place], self.now)
             assert seen.problems == ()
 
     def job(self) -> PoolJob:
-        return next(each for each in self.world.book.read("trn1-spot").jobs if each.order.job_id == JOB)
+        return next(each for each in self.aws.jobs.read("trn1-spot").jobs if each.order.job_id == JOB)
 
     def until(self, phase: Phase, attempt: int = 1) -> PoolJob:
         for _ in range(10):
@@ -171,9 +169,9 @@ def test_a_job_survives_an_interruption_and_a_sick_node_and_the_pool_goes_back_t
     logged = gzip.compress(json.dumps({"logEvents": [{"message": json.dumps(line)}]}).encode())
     event = {"awslogs": {"data": base64.b64encode(logged).decode()}}
     for fleet, faults in wake(event, [deployment.place], deployment.now).faults.items():
-        deployment.world.book.note(fleet, faults)
+        deployment.aws.jobs.note(fleet, faults)
     third = deployment.until(Phase.RUNNING, attempt=3)
-    assert "hbm-uncorrectable" in deployment.world.book.read("trn1-spot").memory.replaced[0].reason
+    assert "hbm-uncorrectable" in deployment.aws.jobs.read("trn1-spot").memory.replaced[0].reason
     deployment.look(2)
     assert sick not in deployment.instances()
     assert sick not in {rank.instance_id for rank in third.attempts[2].ranks}
@@ -189,8 +187,8 @@ def test_a_job_survives_an_interruption_and_a_sick_node_and_the_pool_goes_back_t
 
 
 def test_two_invocations_never_look_at_one_pool_at_once(deployment: Deployment) -> None:
-    with deployment.world.book.turn("trn1-spot", deployment.now):
-        (skipped,) = service.look(deployment.world, [deployment.place], deployment.now)
+    with deployment.aws.jobs.turn("trn1-spot", deployment.now):
+        (skipped,) = service.look(deployment.aws, [deployment.place], deployment.now)
         assert skipped.is_skipped
-    (seen,) = service.look(deployment.world, [deployment.place], deployment.now)
+    (seen,) = service.look(deployment.aws, [deployment.place], deployment.now)
     assert not seen.is_skipped

@@ -1,4 +1,4 @@
-"""How far the cores of a fleet's jobs are apart: two calls of GetMetricData, of which the second is rarely made.
+"""What the agents of a fleet publish: how many of them speak, and how far the cores of a job are apart.
 
 Each metric that is returned is paid for, so jobs are only searched for where the fleet's own extremes are far apart.
 Source: "CloudWatch search expression syntax"; a dynamic label applies to every series that a search finds.
@@ -6,21 +6,43 @@ Source: "CloudWatch search expression syntax"; a dynamic label applies to every 
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fleet import metrics
 from fleet.job_pace import may_straggle, points_apart
+from fleet.metrics import MetricSpec
 from fleet.reserved.place import Place
-from lambdas.capacity_watch.clients import CloudWatchClient
+from fleet.reserved.silence import HEARD_MINUTES, agents_heard
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch import CloudWatchClient
+    from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef, MetricStatTypeDef
 
 _SPEC: Final = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING
 _JOB: Final = f"${{PROP('Dim.{metrics.JOB_ID}')}}"
 
 
+class AgentHeartbeats:
+    """The agents' own metric."""
+
+    def __init__(self, cloudwatch: "CloudWatchClient") -> None:
+        self._cloudwatch = cloudwatch
+
+    def of(self, place: Place, now: datetime) -> int:
+        """Agents that spoke in the newest minutes; the one before ``now`` is left out, for it may still arrive."""
+        end = now.replace(second=0, microsecond=0) - timedelta(minutes=1)
+        answer = self._cloudwatch.get_metric_data(
+            MetricDataQueries=[{"Id": "heartbeats", "MetricStat": _of_fleet(place, metrics.AGENT_HEARTBEAT, "Sum")}],
+            StartTime=end - timedelta(minutes=HEARD_MINUTES),
+            EndTime=end,
+        )
+        return agents_heard(answer["MetricDataResults"][0]["Values"])
+
+
 class JobPaces:
     """The agents' utilization of cores in state RUNNING, by fleet and by job."""
 
-    def __init__(self, cloudwatch: CloudWatchClient) -> None:
+    def __init__(self, cloudwatch: "CloudWatchClient") -> None:
         self._cloudwatch = cloudwatch
 
     def of(self, place: Place, now: datetime) -> float | None:
@@ -28,7 +50,7 @@ class JobPaces:
 
         None where no job runs, or no two cores are far enough apart to ask.
         """
-        fleet = self._asked([_of_fleet(place, statistic) for statistic in ("Maximum", "Minimum")], now)
+        fleet = self._asked([_extreme(place, statistic) for statistic in ("Maximum", "Minimum")], now)
         ends = [values for each in fleet.values() for values in each.values()]
         if len(ends) < len(fleet) or not may_straggle(max(ends), min(ends)):
             return None
@@ -36,7 +58,7 @@ class JobPaces:
         medians, lowest = jobs["p50"], jobs["minimum"]
         return points_apart((medians[job], lowest[job]) for job in medians.keys() & lowest.keys())
 
-    def _asked(self, queries: list[dict[str, Any]], now: datetime) -> Mapping[str, Mapping[str, float]]:
+    def _asked(self, queries: "list[MetricDataQueryTypeDef]", now: datetime) -> Mapping[str, Mapping[str, float]]:
         """By the query's id and the label of each series, its value; a series without one is left out."""
         end = now.replace(second=0, microsecond=0) - timedelta(minutes=1)
         answer = self._cloudwatch.get_metric_data(
@@ -49,18 +71,24 @@ class JobPaces:
         return found
 
 
-def _of_fleet(place: Place, statistic: str) -> dict[str, Any]:
+def _of_fleet(place: Place, spec: MetricSpec, statistic: str) -> "MetricStatTypeDef":
     dimensions = {metrics.ENVIRONMENT: place.environment, metrics.FLEET: place.fleet}
-    metric = {
-        "Namespace": metrics.NAMESPACE,
-        "MetricName": _SPEC.name,
-        "Dimensions": [{"Name": name, "Value": value} for name, value in dimensions.items()],
+    return {
+        "Metric": {
+            "Namespace": metrics.NAMESPACE,
+            "MetricName": spec.name,
+            "Dimensions": [{"Name": name, "Value": value} for name, value in dimensions.items()],
+        },
+        "Period": metrics.PERIOD_SECONDS,
+        "Stat": statistic,
     }
-    stat = {"Metric": metric, "Period": metrics.PERIOD_SECONDS, "Stat": statistic}
-    return {"Id": statistic.lower(), "MetricStat": stat}
 
 
-def _of_jobs(place: Place, statistic: str) -> dict[str, Any]:
+def _extreme(place: Place, statistic: str) -> "MetricDataQueryTypeDef":
+    return {"Id": statistic.lower(), "MetricStat": _of_fleet(place, _SPEC, statistic)}
+
+
+def _of_jobs(place: Place, statistic: str) -> "MetricDataQueryTypeDef":
     schema = ",".join((metrics.NAMESPACE, *metrics.JOB_DIMENSIONS))
     terms = f'MetricName="{_SPEC.name}" {metrics.ENVIRONMENT}="{place.environment}" {metrics.FLEET}="{place.fleet}"'
     search = f"SEARCH('{{{schema}}} {terms}', '{statistic}')"

@@ -8,9 +8,8 @@ import pytest
 from agents.disk.spool import Spool
 from agents.errors import SinkError
 from agents.minute.batch import Batch
-from agents.sinks.delivery import Delivery
-from agents.sinks.publisher import Publisher
-from agents.sinks.sender import LAST_TURN, RETRIES, SPREAD, BackgroundSender, InlineSender, backoff, share
+from agents.sinks.delivery import LAST_TURN, RETRIES, SPREAD, BackgroundDelivery, Delivery, backoff, share
+from agents.sinks.spooled_sinks import SpooledSinks
 from tests.support.agents import MINUTE
 from tests.support.sinks import MemorySink, batch
 
@@ -46,11 +45,14 @@ class FailingSink(MemorySink):
         raise SinkError("throttled")
 
 
+def in_background(spooled: SpooledSinks) -> BackgroundDelivery:
+    return BackgroundDelivery(spooled, lambda: MINUTE + 60.0, node="i-1", pause=lambda _: False)
+
+
 def test_the_loop_does_not_wait_for_a_sink_that_hangs(tmp_path: Path) -> None:
     sink = SlowSink()
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
-    sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-1", pause=lambda _: False)
-    delivery = Delivery(publisher, sender)
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
+    delivery = in_background(spooled)
 
     delivery.deliver(batch(1))
     assert sink.asked.wait(LIMIT)
@@ -59,46 +61,46 @@ def test_the_loop_does_not_wait_for_a_sink_that_hangs(tmp_path: Path) -> None:
     delivery.deliver(batch(3))
     assert sink.taken == []
     sink.may_answer.set()
-    sender.stop(LIMIT)
+    delivery.stop(LIMIT)
 
     assert sorted(sink.taken) == [1, 2, 3]
-    assert publisher.spool.waiting().batches == 0
+    assert spooled.spool.waiting().batches == 0
 
 
-def test_a_sender_that_does_not_end_is_left_behind_with_its_batches_on_disk(tmp_path: Path) -> None:
+def test_a_thread_that_does_not_end_is_left_behind_with_its_batches_on_disk(tmp_path: Path) -> None:
     sink = SlowSink()
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
-    sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-1", pause=lambda _: False)
-    publisher.keep(batch(1))
-    sender.wake()
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
+    delivery = in_background(spooled)
+    spooled.keep(batch(1))
+    delivery.wake()
     assert sink.asked.wait(LIMIT)
 
-    sender.stop(limit=0.01)
+    delivery.stop(limit=0.01)
 
     assert Spool(tmp_path, ("logs",)).waiting().batches == 1
     sink.may_answer.set()
-    sender.stop(LIMIT)
+    delivery.stop(LIMIT)
 
 
 def test_a_failed_turn_is_tried_again_later_and_later_and_not_for_ever(tmp_path: Path) -> None:
     sink = FailingSink(times=1 + RETRIES)
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
-    publisher.keep(batch(1))
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
+    spooled.keep(batch(1))
     pauses: list[float] = []
 
     def pause(seconds: float) -> bool:
         pauses.append(seconds)
         return sink.enough.is_set()
 
-    sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-7", pause=pause)
-    sender.wake()
+    delivery = BackgroundDelivery(spooled, lambda: MINUTE + 60.0, node="i-7", pause=pause)
+    delivery.wake()
     assert sink.enough.wait(LIMIT)
-    sender.stop(LIMIT)
+    delivery.stop(LIMIT)
 
     # Its place in the minute, and before each attempt after the first a longer pause. The agent's end asks for none.
     assert 0 <= pauses[0] <= SPREAD
     assert 2.5 <= pauses[1] <= 5 <= pauses[2] <= 10
-    assert publisher.retries() == 1 + RETRIES + 1
+    assert spooled.retries() == 1 + RETRIES + 1
     # Everything is over before the next minute's batch comes.
     assert SPREAD + 5 + 10 < 60
 
@@ -112,12 +114,12 @@ def test_a_fleet_spreads_its_sending_over_the_minute() -> None:
     assert len({backoff(f"i-{index}", 1) for index in range(50)}) == 50
 
 
-def test_an_error_that_nobody_foresaw_does_not_end_the_sender(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_that_nobody_foresaw_does_not_end_the_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sink = MemorySink()
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
-    publisher.keep(batch(1))
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
+    spooled.keep(batch(1))
     failed = threading.Event()
-    drain = publisher.drain
+    drain = spooled.drain
 
     def fails_once(now: float) -> bool:
         if not failed.is_set():
@@ -125,21 +127,21 @@ def test_an_error_that_nobody_foresaw_does_not_end_the_sender(tmp_path: Path, mo
             raise RuntimeError("a bug")
         return drain(now)
 
-    monkeypatch.setattr(publisher, "drain", fails_once)
-    sender = BackgroundSender(publisher, lambda: MINUTE + 60.0, "i-1", pause=lambda _: False)
+    monkeypatch.setattr(spooled, "drain", fails_once)
+    delivery = in_background(spooled)
 
-    sender.wake()
+    delivery.wake()
     assert failed.wait(LIMIT)
-    sender.stop(LIMIT)
+    delivery.stop(LIMIT)
 
     assert sink.taken == [1]
 
 
 def test_in_lockstep_a_batch_is_sent_before_time_moves_on(tmp_path: Path) -> None:
     sink = MemorySink()
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
 
-    Delivery(publisher, InlineSender(publisher, lambda: MINUTE + 60.0)).deliver(batch(1))
+    Delivery(spooled, lambda: MINUTE + 60.0).deliver(batch(1))
 
     assert sink.taken == [1]
 
@@ -168,10 +170,10 @@ class Exporter:
 
 
 def test_an_exporter_sees_each_fresh_batch_and_its_failure_is_a_problem_of_the_next_minute(tmp_path: Path) -> None:
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [MemorySink()])
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [MemorySink()])
     working, failing = Exporter(), Exporter()
     failing.error = ValueError("no such label")
-    delivery = Delivery(publisher, exporters=(failing, working))
+    delivery = Delivery(spooled, lambda: 0.0, (failing, working))
 
     delivery.deliver(batch(1))
     delivery.keep(batch(2))
@@ -185,12 +187,12 @@ def test_an_exporter_sees_each_fresh_batch_and_its_failure_is_a_problem_of_the_n
 def test_the_log_event_says_what_waits_and_what_was_dropped(tmp_path: Path) -> None:
     sink = MemorySink()
     sink.error = SinkError("down")
-    publisher = Publisher(Spool(tmp_path, ("logs",)), [sink])
-    delivery = Delivery(publisher, now=lambda: MINUTE + 120.0)
+    spooled = SpooledSinks(Spool(tmp_path, ("logs",)), [sink])
+    delivery = Delivery(spooled, lambda: MINUTE + 120.0)
     delivery.deliver(batch(1))
     sink.longest_age = 600.0
     delivery.deliver(batch(2))
-    publisher.drain(MINUTE + 60 + 601)
+    spooled.drain(MINUTE + 60 + 601)
 
     size, dropped, retries = delivery.figures()
     spool = delivery.contribution(MINUTE + 720.0).event["spool"]

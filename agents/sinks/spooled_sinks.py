@@ -1,6 +1,6 @@
-"""From the spool to the sinks: a batch leaves the disk when its sink has confirmed it.
+"""The sinks behind the spool: a batch leaves the disk when its sink has confirmed it.
 
-``keep`` belongs to the agent's loop and touches the disk only; ``drain`` belongs to whoever sends.
+``keep`` belongs to the agent's loop and touches the disk only; ``drain`` to whoever sends (``delivery``).
 """
 
 import logging
@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from agents.disk.lane import Dropped
 from agents.disk.spool import Spool, minute_of
-from agents.disk.spooled import Dropped
 from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
 from agents.sinks.sink import Sink
@@ -27,7 +27,7 @@ _FAILURES_A_TURN: Final = 3
 _STRIKES: Final = 3
 
 
-class Publisher:
+class SpooledSinks:
     """One failure of a sink ends its turn; the other sinks have theirs."""
 
     def __init__(self, spool: Spool, sinks: Sequence[Sink], clock: Callable[[], float] = lambda: 0.0) -> None:
@@ -49,11 +49,6 @@ class Publisher:
         """Send what is waiting, newest first; False when a sink failed and is worth another attempt."""
         outcomes = [self._turn(sink, now) for sink in self._sinks]
         return all(outcomes)
-
-    def publish(self, batch: Batch, now: float) -> None:
-        """Spool ``batch``, then send what is waiting."""
-        self.keep(batch)
-        self.drain(now)
 
     def retries(self) -> int:
         """Calls that were or will be repeated, since the last call."""

@@ -1,4 +1,4 @@
-"""The endpoint of ``rollout_world`` as SageMaker has it: two variants, one change at a time, minutes for each.
+"""The endpoint of ``rollout_endpoint`` as SageMaker has it: two variants, one change at a time, minutes for each.
 
 Store, executions and figures are those of the other world; what SageMaker answers is the embedded one's, in virtual
 time, and the adapters are the real ones.
@@ -21,8 +21,8 @@ from lambdas.rollout.sagemaker.sides import CandidateInstances, Models, VariantW
 from lambdas.rollout.sagemaker.state import read_once
 from local.emulator.api.errors import AwsError
 from local.emulator.hosting.service import Hosting
-from tests.support.rollout_world import NEW, OLD, START, Candidate, Endpoint, client
-from tests.support.rollout_world import PLACE as ON_NODES
+from tests.support.rollout_endpoint import NEW, OLD, START, Candidate, Endpoint, client
+from tests.support.rollout_endpoint import PLACE as ON_NODES
 
 ENDPOINT = "neuron-fleet-prod-chat"
 REGION = "us-east-2"

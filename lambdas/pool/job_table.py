@@ -6,8 +6,9 @@ the controller alone, and ``stop`` by whoever wants it ended: neither overwrites
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
@@ -16,8 +17,10 @@ from fleet.pool.job import PoolJob
 from fleet.pool.job_item import packed, unpacked
 from fleet.pool.observed import Fault, Memory
 from fleet.pool.table import CLOSED_BY, POOL
-from lambdas.pool.clients import DynamoDbClient
-from lambdas.pool.ports import BusyError, Stored
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, UpdateItemInputTypeDef
 
 # Somewhat longer than the function may run: one that was cut off leaves its turn to the next.
 TURN: Final = timedelta(minutes=2, seconds=30)
@@ -29,19 +32,34 @@ _MEMORY: Final = TypeAdapter(Memory)
 _FAULT: Final = TypeAdapter(Fault)
 
 
-class Table:
+class BusyError(Exception):
+    """Another invocation looks at the pool at this moment; it or the next tick sees what this one would have seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What is written down of one pool. ``stops``: jobs that somebody wants ended, by id, and who."""
+
+    jobs: tuple[PoolJob, ...]
+    memory: Memory
+    faults: tuple[Fault, ...]
+    stops: dict[str, str]
+    is_closed: bool = False
+
+
+class JobTable:
     """The jobs of one environment."""
 
-    def __init__(self, dynamodb: DynamoDbClient, table: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table: str) -> None:
         self._dynamodb, self._table = dynamodb, table
 
     @contextmanager
     def turn(self, fleet: str, now: datetime) -> Iterator[None]:
-        """Be the only one who looks at the pool."""
+        """Be the only one who looks at the pool, for as long as the context lasts; raises ``BusyError``."""
         try:
             self._update(
                 fleet, POOL, "SET turn_until = :until", {":until": _number(now + TURN), ":now": _number(now)},
-                ConditionExpression="attribute_not_exists(turn_until) OR turn_until < :now",
+                condition="attribute_not_exists(turn_until) OR turn_until < :now",
             )  # fmt: skip
         except ClientError as error:
             if error.response.get("Error", {}).get("Code") == "ConditionalCheckFailedException":
@@ -73,7 +91,7 @@ class Table:
 
     def write(self, job: PoolJob) -> None:
         """Write down how a job stands; one that is over is kept for a week."""
-        values = {":body": packed(_JOB.dump_json(job))}
+        values: dict[str, AttributeValueTypeDef] = {":body": cast("AttributeValueTypeDef", packed(_JOB.dump_json(job)))}
         what = "SET body = :body"
         if job.is_over:
             values[":expiration"] = _number(job.since + KEPT)
@@ -87,39 +105,40 @@ class Table:
     def note(self, fleet: str, faults: Iterable[Fault]) -> None:
         """Write down what agents told of their nodes; the newest of each node counts."""
         for fault in faults:
-            values = {
+            values: dict[str, AttributeValueTypeDef] = {
                 ":body": {"S": _FAULT.dump_json(fault).decode()},
                 ":expiration": _number(fault.at + _FAULTS_KEPT),
             }
             self._update(fleet, f"fault/{fault.instance_id}", "SET body = :body, expiration = :expiration", values)
 
-    def _items(self, fleet: str) -> Iterator[dict[str, Any]]:
-        start: dict[str, Any] = {}
-        while True:
-            page = self._dynamodb.query(
-                TableName=self._table,
-                ConsistentRead=True,
-                KeyConditionExpression="fleet = :fleet",
-                ExpressionAttributeValues={":fleet": {"S": fleet}},
-                **start,
-            )
-            yield from page["Items"]
-            if not page.get("LastEvaluatedKey"):
-                return
-            start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+    def _items(self, fleet: str) -> "Iterator[dict[str, AttributeValueTypeDef]]":
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression="fleet = :fleet",
+            ExpressionAttributeValues={":fleet": {"S": fleet}},
+        )
+        return (item for page in pages for item in page["Items"])
 
     def _update(
-        self, fleet: str, item: str, expression: str, values: dict[str, Any] | None = None, **more: object
+        self,
+        fleet: str,
+        item: str,
+        expression: str,
+        values: "dict[str, AttributeValueTypeDef] | None" = None,
+        condition: str = "",
     ) -> None:
+        request: UpdateItemInputTypeDef = {
+            "TableName": self._table,
+            "Key": {"fleet": {"S": fleet}, "item": {"S": item}},
+            "UpdateExpression": expression,
+        }
         if values:
-            more["ExpressionAttributeValues"] = values
-        self._dynamodb.update_item(
-            TableName=self._table,
-            Key={"fleet": {"S": fleet}, "item": {"S": item}},
-            UpdateExpression=expression,
-            **more,
-        )
+            request["ExpressionAttributeValues"] = values
+        if condition:
+            request["ConditionExpression"] = condition
+        self._dynamodb.update_item(**request)
 
 
-def _number(moment: datetime) -> dict[str, str]:
+def _number(moment: datetime) -> "AttributeValueTypeDef":
     return {"N": str(int(moment.timestamp()))}
