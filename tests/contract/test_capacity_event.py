@@ -16,9 +16,9 @@ from lambdas.pager import enrichment
 from lambdas.pager.log_events import CapacityEvent
 from lambdas.pager.messages import Severity
 from local.alarm_evaluation import State
+from local.emulator.logs.events import Event
 from local.emulator.logs.insights import run
 from local.emulator.logs.insights_syntax import parse
-from local.emulator.logs.subscriptions import Event
 from tests.support.alarm_minutes import states
 from tests.support.alarm_pages import RUNBOOKS_URL
 from tests.support.pager import Pager, alarm_change

@@ -19,9 +19,9 @@ from local.dashboards_page.cloud import Cloud
 from local.dashboards_page.metric_queries import lines
 from local.emulator.cloudwatch.metric_data import get_metric_data
 from local.emulator.cloudwatch.metric_store import MetricStore
+from local.emulator.logs.events import Event
 from local.emulator.logs.insights import run
 from local.emulator.logs.insights_syntax import parse
-from local.emulator.logs.subscriptions import Event
 from tests.support.watching import dashboards, watched
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

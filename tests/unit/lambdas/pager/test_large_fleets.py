@@ -11,9 +11,9 @@ import pytest
 from lambdas.pager.enrichment import within
 from lambdas.pager.errors import EnrichmentError
 from lambdas.pager.log_events import states_query
+from local.emulator.logs.events import Event
 from local.emulator.logs.insights import run
 from local.emulator.logs.insights_syntax import parse
-from local.emulator.logs.subscriptions import Event
 from tests.support.pager import AT, Pager, alarm_change, history
 
 # Of the shape of the large ones, which are for the long tests.
