@@ -6,8 +6,7 @@ depends on today's date is asked with ``now``.
 """
 
 from fleet.capacity.interfaces import InterfaceType, NetworkInterface, network_interfaces
-from fleet.capacity.ladder import ladder
-from fleet.capacity.plan import FleetRefusedError, LaunchPlan, compile_fleet
+from fleet.capacity.plan import FleetRefusedError, LaunchPlan, compile_fleet, ladder
 from fleet.capacity.quotas import QuotaNeed, quotas_needed
 from fleet.capacity.rules import diagnose_fleet
 

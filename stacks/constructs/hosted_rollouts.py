@@ -66,7 +66,7 @@ def _scaling(role: iam.Role, stack: Stack) -> None:
 
 
 def hosted_place(environment: Environment, fleet: InferenceFleet, model: HostedModel) -> dict[str, Any]:
-    """``fleet.rollout.place.RolloutPlace`` as JSON."""
+    """``fleet.rollout.facts.RolloutPlace`` as JSON."""
     name = naming.hosted_endpoint(environment.name, fleet.name)
     declared = declared_parameter(environment, fleet)
     plan = fleet.endpoint.rollout.model_dump(mode="json")
