@@ -24,8 +24,7 @@ from cli.named import NAME_HELP
 from fleet.diagnostics import refuse as refusal
 from fleet.fleet_spec import Engine
 from fleet.jobs import JobPlan
-from fleet.jobs.submission import JobQueue, request, submitted_name
-from fleet.pool.job_spec import order
+from fleet.jobs.submission import JobQueue, order, request, submitted_name
 
 
 def until_compiled(
