@@ -13,7 +13,7 @@ from cli.progress import waiting
 from environments import loader
 from environments.meant import unknown_region
 from environments.model import Environment
-from fleet.nearest import with_known
+from fleet.diagnostics import with_known
 from fleet.regions import REGIONS
 
 F = TypeVar("F")

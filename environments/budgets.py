@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fleet.budgets.budget import FORECAST_PERCENT, StopMode
+from fleet.budgets.spending import FORECAST_PERCENT, StopMode
 
 Principal = Annotated[
     str, Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(user|role)/[A-Za-z0-9+=,.@_/-]+$", max_length=600)

@@ -7,8 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from environments.vocabulary import ENVIRONMENT, KINDS, Vocabulary
-from fleet.diagnostics import Diagnostic, refuse
-from fleet.nearest import DID_YOU_MEAN, did_you_mean, nearest
+from fleet.diagnostics import DID_YOU_MEAN, Diagnostic, did_you_mean, nearest, refuse
 from fleet.regions import REGIONS
 
 __all__ = ["ENVIRONMENT", "Vocabulary", "explain"]

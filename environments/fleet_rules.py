@@ -14,7 +14,7 @@ from environments.model import Environment
 from environments.scaling import diagnose_scaling
 from fleet import naming
 from fleet.diagnostics import Diagnostic, refuse, warn
-from fleet.pool.job_item import MOST_STARTS
+from fleet.pool.job import MOST_STARTS
 
 # EC2 user guide, tag restrictions: up to 256 letters, digits, spaces and + - = . _ : / @
 _TAG_VALUE: Final = re.compile(r"[\w +=.:/@-]{0,256}")

@@ -11,7 +11,7 @@ from environments.fleets import InferenceFleet
 from environments.model import Environment
 from environments.strict_model import StrictModel
 from fleet import naming
-from fleet.capacity.rules import software, tasks
+from fleet.capacity.rules import scale, software
 from fleet.capacity.rules.case import Case
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 from fleet.fleet_spec import MarketKind
@@ -60,7 +60,7 @@ def diagnose_hosted(environment: Environment, fleet: InferenceFleet, now: dateti
     yield from _image_is_in_the_regions_ecr(environment, fleet)
     yield from serves_what_was_compiled(environment, fleet)
     case = Case(fleet_spec(environment, fleet), instance_type(fleet.instance_type), now)
-    for rule in (*software.RULES, *tasks.RULES):
+    for rule in (*software.RULES, *scale.RULES):
         yield from rule(case)
     yield price_difference(environment, fleet)
 

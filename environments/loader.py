@@ -11,8 +11,7 @@ from environments.explain import explain
 from environments.model import Environment
 from environments.reading import read_mapping
 from environments.rules import diagnose_environment
-from fleet.diagnostics import Diagnostic, refuse
-from fleet.nearest import DID_YOU_MEAN, nearest, with_known
+from fleet.diagnostics import DID_YOU_MEAN, Diagnostic, nearest, refuse, with_known
 
 FOLDER: Final = Path(__file__).parent
 _ENDINGS: Final = (".yaml", ".yml")

@@ -8,10 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from environments.fleets import Fleet, TrainingFleet
 from environments.model import Environment
-from fleet.capacity.zones import zone_id_prefix
-from fleet.diagnostics import Diagnostic, refuse
-from fleet.nearest import did_you_mean, nearest
-from fleet.regions import REGIONS
+from fleet.diagnostics import Diagnostic, did_you_mean, nearest, refuse
+from fleet.regions import REGIONS, zone_id_prefix
 
 
 def as_meant(environment: Environment) -> tuple[Environment | None, list[Diagnostic]]:

@@ -16,7 +16,7 @@ from environments.monitoring import Monitoring
 from environments.network import Network
 from environments.paging import Paging
 from environments.strict_model import StrictModel
-from fleet.budgets.budget import StopMode, may_be_stopped
+from fleet.budgets.spending import StopMode, may_be_stopped
 from fleet.fleet_spec import Purpose
 
 AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]

@@ -8,8 +8,7 @@ from typing import Final
 from environments.model import Environment
 from environments.paging import Email, Paging
 from fleet import naming
-from fleet.diagnostics import Diagnostic, refuse, warn
-from fleet.nearest import did_you_mean
+from fleet.diagnostics import Diagnostic, did_you_mean, refuse, warn
 from fleet.paging import Kind, content
 
 # Lambda's limit for a function's variables is 4 KB, and the pager is told other things too.

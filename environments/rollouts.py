@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 
 from environments.strict_model import StrictModel
 from fleet.rollout.plan import DEFAULT_STEPS, Gates, Plan
-from fleet.shadow.equivalence import DEFAULT_COSINE
+from fleet.shadow.comparison import DEFAULT_COSINE
 from fleet.shadow.gate import ShadowGate
 
 

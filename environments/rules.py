@@ -21,9 +21,8 @@ from environments.network_rules import diagnose_network
 from environments.paging_rules import diagnose_paging
 from environments.stack_size import fits_its_stacks
 from fleet.capacity import diagnose_fleet, quotas_needed
-from fleet.diagnostics import Diagnostic, note, refuse, warn
+from fleet.diagnostics import Diagnostic, note, refuse, warn, with_known
 from fleet.fleet_spec import FleetSpec, MarketKind
-from fleet.nearest import with_known
 
 BLOCK_INSTANCES_OF_AN_ORGANIZATION: Final = 256
 

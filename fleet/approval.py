@@ -5,6 +5,8 @@ Who signs (the command line) and who checks (the function that is asked) have to
 
 from typing import Final
 
+from fleet import FleetError
+
 HEADER: Final = "x-neuron-fleet-request"
 SECONDS: Final = 60
 """How long a signature is good for."""
@@ -13,7 +15,7 @@ BUDGET: Final = "budget"
 """What a decision about a budget's stop is signed for, in place of a request's id."""
 
 
-class RefusedError(ValueError):
+class RefusedError(FleetError, ValueError):
     """The step is not allowed; the message says what stands against it, in one line."""
 
 

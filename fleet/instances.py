@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
+from fleet import FleetError
 from fleet.accelerators import Accelerator, accelerator
 from fleet.instance_facts import FILE, missing_facts, unverified_facts
 from fleet.string_enum import StringEnum
@@ -23,7 +24,7 @@ _AS_WRITTEN: Final = (
 )
 
 
-class UnknownInstanceTypeError(ValueError):
+class UnknownInstanceTypeError(FleetError, ValueError):
     """An instance type that EC2 does not have; ``fix`` says what is meant instead, ``code`` is the diagnostic's."""
 
     code = "unknown-instance-type"

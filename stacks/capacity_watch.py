@@ -15,7 +15,7 @@ from fleet import naming
 from fleet.alarms.functions import CAPACITY_WATCH
 from fleet.capacity import LaunchPlan
 from fleet.fleet_spec import Engine, MarketKind
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from stacks.capacity import CapacityStack
 from stacks.constructs.capacity_watch_role import allow_watch
 from stacks.constructs.price_access import allow_function as allow_prices

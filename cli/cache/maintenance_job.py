@@ -15,7 +15,7 @@ from cli.cache.place import work_place_of
 from cli.jobs.job_lookup import describe
 from environments.model import Environment
 from fleet import container_overrides
-from fleet.jobs.progress import ENDED
+from fleet.jobs.forecast import ENDED
 from fleet.jobs.submission import JOB_TAG
 
 SUCCEEDED: Final = "SUCCEEDED"

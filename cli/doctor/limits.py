@@ -8,8 +8,8 @@ from cli.doctor.visit import Entry, Visit
 from environments.fleets import InferenceFleet, TrainingFleet
 from fleet.capacity import quotas_needed
 from fleet.diagnostics import Diagnostic
-from fleet.hosting.quotas import SERVICE as SAGEMAKER
-from fleet.hosting.quotas import quota_code
+from fleet.hosting.sizes import SERVICE as SAGEMAKER
+from fleet.hosting.sizes import quota_code
 from planning.preflight.quotas import diagnose_quotas, vcpus_of_others
 from planning.preflight.rollouts import HostedNeed, diagnose_candidates, diagnose_hosted_quotas
 from planning.preflight.zones import NodesToCome, addresses_needed, diagnose_addresses

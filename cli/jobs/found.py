@@ -11,8 +11,8 @@ import typer
 from cli.answers import complain, say
 from environments.fleets import TrainingFleet
 from fleet.diagnostics import Diagnostic
+from fleet.jobs.forecast import ENDED
 from fleet.jobs.job import Job
-from fleet.jobs.progress import ENDED
 from fleet.pool.job import PoolJob
 
 Wanted = Annotated[str, typer.Argument(help="A job's id, its name as submitted, or its name in the job file.")]

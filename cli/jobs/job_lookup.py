@@ -14,8 +14,8 @@ from cli.jobs.pools import found_on_pools
 from cli.jobs.submission_targets import NotDeployedError, place_of
 from environments.fleets import TrainingFleet
 from environments.model import Environment
+from fleet.jobs.forecast import ACTIVE, ENDED, Attempt, NodeRun
 from fleet.jobs.job import Job
-from fleet.jobs.progress import ACTIVE, ENDED, Attempt, NodeRun
 from fleet.jobs.submission import JOB_TAG, OWNER_TAG, TOKENS_WANTED
 
 if TYPE_CHECKING:

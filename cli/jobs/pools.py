@@ -14,10 +14,9 @@ from cli.jobs.submission_targets import NotDeployedError, parameter_of
 from environments.fleets import TrainingFleet
 from environments.model import Environment
 from fleet import naming
-from fleet.jobs.progress import Attempt, NodeRun
-from fleet.pool.container import CONTAINER
-from fleet.pool.job import Order, Phase, PoolJob, Rank, submitted
-from fleet.pool.job_item import packed, unpacked
+from fleet.jobs.forecast import Attempt, NodeRun
+from fleet.pool.actions import CONTAINER
+from fleet.pool.job import Order, Phase, PoolJob, Rank, packed, submitted, unpacked
 from fleet.pool.observed import Place
 
 if TYPE_CHECKING:

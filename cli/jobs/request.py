@@ -19,13 +19,12 @@ from environments.fleets import InferenceFleet
 from environments.model import Environment
 from fleet.blocks.life import Block
 from fleet.compile_cache.artifact import Artifact
-from fleet.diagnostics import Diagnostic, refuse, warn
+from fleet.diagnostics import Diagnostic, refuse, warn, with_known
 from fleet.fleet_spec import Engine, FleetSpec
 from fleet.instances import instance_type
 from fleet.jobs import Job, JobPlan, JobRule, Standing, compile_job, diagnose_job
 from fleet.jobs.rules.case import JobCase
 from fleet.jobs.submission import Place
-from fleet.nearest import with_known
 from fleet.neuron_software import Framework
 from fleet.pool.observed import Place as PoolPlace
 from planning.sizing.fit import Fit

@@ -21,7 +21,7 @@ from environments.fleet_specs import fleet_spec
 from environments.model import Environment
 from fleet import metrics
 from fleet.instances import Price
-from fleet.jobs.progress import Money, NodeRun, Pace, money
+from fleet.jobs.forecast import Money, NodeRun, Pace, money
 from fleet.metrics import MetricSpec
 from fleet.prices import price_of
 from fleet.prices.age import staleness

@@ -15,9 +15,9 @@ from cli.figures import dollars, today
 from cli.named import known_region
 from cli.prices.table import PRICES_HELP, of_environment
 from cli.tables import Table, print_table
+from fleet.diagnostics import did_you_mean, with_known
 from fleet.fleet_spec import MarketKind
 from fleet.instances import Price, UnknownInstanceTypeError, instance_type
-from fleet.nearest import did_you_mean, with_known
 from fleet.prices import price_for
 from fleet.regions import REGIONS
 from planning.compare import Comparison, Option, Outcome, Phase, Rate, Target

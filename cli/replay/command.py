@@ -20,7 +20,7 @@ import typer
 from cli.answers import COLORED, refuse
 from cli.progress import waiting
 from cli.replay import report
-from fleet.nearest import did_you_mean
+from fleet.diagnostics import did_you_mean
 from local.replay.recording import as_scenario
 from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay, replay
 from local.replay.scenario import CORPUS, Scenario, load

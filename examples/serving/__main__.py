@@ -21,7 +21,7 @@ from examples.serving.gentle import serve
 from examples.serving.model import Model
 from examples.serving.standin import StandIn
 from fleet.compile_cache.graph import LOCAL_FOLDER
-from fleet.serving.sickness import Limits
+from fleet.serving.readiness import Limits
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.upkeep.warm_record import boot_id
 from workload.errors import CacheError

@@ -26,7 +26,7 @@ from examples.serving.wire import (
     sequences,
 )
 from fleet.serving.buckets import Buckets, TooLongError
-from fleet.serving.sickness import Step
+from fleet.serving.readiness import Step
 from workload.errors import RuntimeSickError
 from workload.serving.figures import Figures
 from workload.serving.health import Answer, Health

@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from fleet import metrics, operations_metrics
+from fleet import FleetError, metrics, operations_metrics
 
 _STATISTIC: Final = re.compile(r"Average|Minimum|Maximum|p\d{1,2}(\.\d+)?")
 
 
-class AlarmSpecError(ValueError):
+class AlarmSpecError(FleetError, ValueError):
     """An alarm that would never fire, or fire at the wrong time; the message names the alarm or the metric."""
 
 

@@ -16,8 +16,8 @@ from fleet.alarms.specs import (
     Severity,
     TreatMissingData,
 )
-from fleet.job_pace import STRAGGLER_POINTS
 from fleet.job_progress import HANG_MINUTES, IDLE_PERCENT
+from fleet.stragglers import STRAGGLER_POINTS
 
 
 def _severity(settings: AlarmSettings) -> Severity:

@@ -1,17 +1,48 @@
-"""The month so far by the ledger, and what it comes to at the present rate.
+"""What a month may cost as its owner wrote it down, what it has cost by the ledger, and what it comes to.
 
 The present rate is that of the last 24 hours: all of today so far, and of yesterday the part that 24 hours reach back
 into. AWS Budgets updates its own figures up to three times a day (Cost Management user guide, "Managing your costs
 with AWS Budgets"), and its forecast wants weeks of history; this one is of the hour, and of nodes only.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 
+from fleet.fleet_spec import MarketKind, Purpose
 from fleet.ledger import Line
 from fleet.ledger.amounts import PER_USD, UNITS
 from fleet.ledger.totals import total
+from fleet.string_enum import StringEnum
+
+FORECAST_PERCENT = 100.0
+
+
+class StopMode(StringEnum):
+    """What happens when the month's budget is used up: nothing, a question to the approvers, or the stop itself."""
+
+    NEVER = "never"
+    ASK = "ask"
+    AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """``usd`` of a calendar month (UTC), and of each owner in it. ``forecast_percent`` of it forecast is a ticket."""
+
+    usd: float
+    owners: Mapping[str, float]
+    forecast_percent: float = FORECAST_PERCENT
+    stop: StopMode = StopMode.NEVER
+
+
+def may_be_stopped(purpose: Purpose, market: MarketKind) -> bool:
+    """Whether a stop saves anything and harms nobody outside.
+
+    What was paid in advance costs the same unused, and somebody waits behind an endpoint.
+    """
+    return purpose is Purpose.TRAINING and market in (MarketKind.ON_DEMAND, MarketKind.SPOT)
+
 
 _DAY_HOURS = 24.0
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fleet.approval import RefusedError
-from fleet.budgets.budget import StopMode
+from fleet.budgets.spending import StopMode
 from fleet.string_enum import StringEnum
 
 

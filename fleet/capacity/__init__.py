@@ -6,8 +6,7 @@ EC2 must allow the account. No I/O, and no clock: what depends on today's date i
 """
 
 from fleet.capacity.interfaces import InterfaceType, NetworkInterface, network_interfaces
-from fleet.capacity.ladder import ladder, other_types
-from fleet.capacity.plan import FleetRefusedError, LaunchPlan, compile_fleet
+from fleet.capacity.plan import FleetRefusedError, LaunchPlan, compile_fleet, ladder, other_types
 from fleet.capacity.quotas import QuotaNeed, quotas_needed
 from fleet.capacity.rules import diagnose_fleet
 

@@ -1,9 +1,13 @@
-"""Which network interfaces a node gets: both layouts of EFA over network cards, and when there is EFA at all."""
+"""Which network interfaces a node gets: both layouts of EFA over network cards, and when there is EFA at all.
 
-from collections.abc import Iterator, Mapping
+And what a security group must allow so that the nodes in it reach each other over EFA.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from fleet.diagnostics import Diagnostic, refuse
 from fleet.fleet_spec import EfaLayout, FleetSpec, Purpose
 from fleet.instances import InstanceType
 from fleet.string_enum import StringEnum
@@ -70,3 +74,40 @@ def _one_address(known: InstanceType) -> Iterator[NetworkInterface]:
     yield NetworkInterface(network_card=0, device=0, kind=InterfaceType.INTERFACE)
     for card in range(known.efa_interfaces):
         yield NetworkInterface(network_card=card, device=0 if card else 1, kind=InterfaceType.EFA_ONLY)
+
+
+ALL_TRAFFIC: Final = "-1"
+
+
+class Direction(StringEnum):
+    """Seen from the members of the group."""
+
+    IN = "ingress"
+    OUT = "egress"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRule:
+    """One rule of a security group: ``peer`` is another group's id, or an address range."""
+
+    direction: Direction
+    protocol: str
+    peer: str
+
+
+def diagnose_peers(group: str, rules: Iterable[GroupRule]) -> Iterator[Diagnostic]:
+    """Errors for each direction in which members cannot send all traffic to each other.
+
+    EC2 user guide, EFA: the group must allow all traffic from and to itself. EFA traffic has no IP addresses, so
+    egress to 0.0.0.0/0 does not cover it (open-mpi/ompi issue 6795).
+    """
+    allowed = {(rule.direction, rule.peer) for rule in rules if rule.protocol == ALL_TRAFFIC}
+    for direction in Direction:
+        if (direction, group) not in allowed:
+            yield refuse(
+                f"efa-no-{direction}-of-peers",
+                "security_group",
+                group,
+                f"{group} does not allow all {direction} traffic of its members: EFA falls back to TCP, or fails",
+                f"add a rule: {direction}, protocol {ALL_TRAFFIC}, of the group itself",
+            )

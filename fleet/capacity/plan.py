@@ -1,18 +1,25 @@
-"""From what somebody asks for to what EC2 must be told: network interfaces, market, reservation, placement."""
+"""From what somebody asks for to what EC2 must be told: network interfaces, market, reservation, placement.
 
-from dataclasses import dataclass
+A pool launches nodes itself. What it tries, in order, when there is no capacity is a ladder: first the fleet's other
+zones, then its other types. A rung is a whole launch plan, because another type has other network cards and
+another zone may not offer it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from fleet import FleetError
 from fleet.capacity.interfaces import PLAIN, NetworkInterface, network_interfaces, uses_efa
 from fleet.capacity.rules import diagnose_fleet
-from fleet.capacity.zones import offering_zones
 from fleet.diagnostics import Diagnostic
 from fleet.fleet_spec import Engine, FleetSpec, MarketKind, Purpose
 from fleet.instances import InstanceType, Price, instance_type
 from fleet.prices import price_of
+from fleet.regions import offering_zones
 
 
-class FleetRefusedError(ValueError):
+class FleetRefusedError(FleetError, ValueError):
     """A fleet that cannot be built; ``diagnostics`` say why, one line each."""
 
     def __init__(self, fleet: str, diagnostics: tuple[Diagnostic, ...]) -> None:
@@ -126,3 +133,50 @@ def _creates_placement_group(spec: FleetSpec, *, efa: bool) -> bool:
     if spec.placement_group is not None:
         return spec.placement_group
     return spec.purpose is Purpose.TRAINING and (efa or spec.nodes > 1)
+
+
+def ladder(spec: FleetSpec) -> tuple[LaunchPlan, ...]:
+    """The plans to try, the fleet's own first; a rung that cannot be built is left out.
+
+    A training fleet lies in one zone at a time, so it tries zone by zone; an inference fleet spans its zones, so it
+    tries type by type. Reserved capacity has one rung: it is where it is and what it is.
+
+    Raises:
+        FleetRefusedError: the fleet itself cannot be built.
+    """
+    return (compile_fleet(spec), *_rungs(spec))
+
+
+def other_types(own: LaunchPlan) -> tuple[LaunchPlan, ...]:
+    """The plans of the fleet's alternative types in its own zones, after its ``own``."""
+    return _rungs(replace(own.spec, fallback_zone_ids=()))
+
+
+def _rungs(spec: FleetSpec) -> tuple[LaunchPlan, ...]:
+    if spec.market in (MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK):
+        return ()
+    return tuple(filter(None, map(_plan, _further(spec))))
+
+
+def _further(spec: FleetSpec) -> Iterator[FleetSpec]:
+    # Types once each; the fleet's own type has been tried in its own zones.
+    for name in dict.fromkeys((spec.instance_type, *spec.alternative_types)):
+        # What was agreed on is the price of the fleet's own type.
+        price = spec.price if name == spec.instance_type else None
+        rung = replace(spec, instance_type=name, alternative_types=(), fallback_zone_ids=(), price=price)
+        if spec.purpose is Purpose.INFERENCE:
+            zones = [tuple(dict.fromkeys(spec.zone_ids + spec.fallback_zone_ids))]
+        else:
+            zones = [(zone,) for zone in dict.fromkeys(spec.zone_ids + spec.fallback_zone_ids)]
+        yield from (
+            replace(rung, zone_ids=zone_ids, availability_zone=None)
+            for zone_ids in zones
+            if (name, zone_ids) != (spec.instance_type, spec.zone_ids)
+        )
+
+
+def _plan(spec: FleetSpec) -> LaunchPlan | None:
+    try:
+        return compile_fleet(spec)
+    except FleetRefusedError:
+        return None

@@ -16,6 +16,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from fleet import FleetError
+
 FILES: Final = "files/"
 PARTS: Final = "parts/"
 COMMITS: Final = "commits/"
@@ -29,7 +31,7 @@ _ATTEMPT: Final = re.compile(rf"(\d{{12}})\.({_RUN.pattern})")
 LARGEST_STEP: Final = 10**12 - 1
 
 
-class RunNameError(ValueError):
+class RunNameError(FleetError, ValueError):
     """A run's name that cannot be part of a key."""
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from fleet import FleetError
 from fleet.checkpoints.layout import Attempt
 
 SCHEMA: Final = 1
@@ -19,7 +20,7 @@ ABANDONED: Final = b'{"abandoned":true,"schema":1}'
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
-class ManifestError(ValueError):
+class ManifestError(FleetError, ValueError):
     """A manifest or a part that is not as it was written; the message says what is wrong with it."""
 
 

@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from fleet import FleetError
+
 ROOT: Final = "neuron-artifacts"
 # 64 bits: with 32, ten thousand artifacts of a model would have two under one name once in a hundred times.
 _DIGITS: Final = 16
 _UNSAFE: Final = re.compile(r"[^0-9A-Za-z._-]+")
 
 
-class ArtifactError(ValueError):
+class ArtifactError(FleetError, ValueError):
     """An artifact cannot be named; the message says what is missing."""
 
 

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from fleet import FleetError
+
 # Where the compiler keeps its cache when it is told nothing (Neuron documentation, "Neuron Persistent Cache"), and so
 # where the agent looks, and what containers are given of their host.
 LOCAL_FOLDER: Final = "/var/tmp/neuron-compile-cache"  # noqa: S108 - the compiler's choice
@@ -20,7 +22,7 @@ _MODULE: Final = re.compile(r"MODULE_[0-9A-Za-z][0-9A-Za-z.+_-]{0,200}")
 _NUMBER: Final = re.compile(r"\d+")
 
 
-class GraphNameError(ValueError):
+class GraphNameError(FleetError, ValueError):
     """Not the name of a graph; the message shows what was given."""
 
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
+from fleet import FleetError
 from fleet.compile_cache.artifact import Artifact
 from fleet.compile_cache.graph import Graph, GraphNameError, parse
 
@@ -11,7 +12,7 @@ NAME: Final = "index.json"
 SCHEMA: Final = 1
 
 
-class ArtifactIndexError(ValueError):
+class ArtifactIndexError(FleetError, ValueError):
     """Not the artifact's index; the message says why."""
 
 

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+from fleet import FleetError
 from fleet.compile_cache.graph import Graph, GraphNameError, parse
 
 NAME: Final = "neuron-fleet.json"
@@ -21,7 +22,7 @@ _FILE: Final = re.compile(r"[0-9A-Za-z_][0-9A-Za-z._+-]{0,200}")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
-class ManifestError(ValueError):
+class ManifestError(FleetError, ValueError):
     """Not a manifest; the message says why."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fleet import container_overrides
+from fleet import FleetError, container_overrides
 from fleet.compile_cache.artifact import Artifact, ArtifactError
 
 # Objects below it ask for a precompilation: ``models/<fleet>/<model>/<model version>.json``.
@@ -18,7 +18,7 @@ _LONGEST_TEXT: Final = 200
 _MOST_LENGTHS: Final = 64
 
 
-class RequestError(ValueError):
+class RequestError(FleetError, ValueError):
     """A request that cannot be carried out; the message is one line that says what would be right."""
 
 

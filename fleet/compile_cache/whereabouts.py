@@ -7,6 +7,7 @@ one that was archived last: an artifact that is purged must not take the graph f
 import json
 from typing import Final
 
+from fleet import FleetError
 from fleet.compile_cache.artifact import ROOT
 from fleet.compile_cache.graph import Graph
 
@@ -16,7 +17,7 @@ SCHEMA: Final = 1
 MOST_BYTES: Final = 16 * 1024
 
 
-class WhereaboutsError(ValueError):
+class WhereaboutsError(FleetError, ValueError):
     """Not what ``encode`` wrote of the graph; the message says why."""
 
 

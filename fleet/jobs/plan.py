@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fleet import FleetError
 from fleet.diagnostics import Diagnostic
 from fleet.fleet_spec import FleetSpec
 from fleet.instances import instance_type
@@ -12,7 +13,7 @@ from fleet.jobs.rules import diagnose_job
 from fleet.jobs.rules.case import JobCase, JobRule, Standing
 
 
-class JobRefusedError(ValueError):
+class JobRefusedError(FleetError, ValueError):
     """A job that cannot run; ``diagnostics`` say why, one line each."""
 
     def __init__(self, job: str, diagnostics: tuple[Diagnostic, ...]) -> None:

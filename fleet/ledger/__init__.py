@@ -8,12 +8,15 @@ Money is counted in whole ``amounts``; a minute without a known price is unprice
 """
 
 from fleet.ledger.amounts import PER_USD, UNITS, cents, rate, usd
-from fleet.ledger.categories import ALLOCATED, Category
 from fleet.ledger.lines import Line, book
-from fleet.ledger.node_minute import JobPart, NodeMinute, PaidPrice
-from fleet.ledger.once import Dropped, one_per_minute
-from fleet.ledger.reading import UnreadableEventError, read_node_minute
-from fleet.ledger.reserved import ReservedMinute, one_per_fleet, read_reserved_minute
+from fleet.ledger.node_minute import ALLOCATED, Category, Dropped, JobPart, NodeMinute, PaidPrice, one_per_minute
+from fleet.ledger.reading import (
+    ReservedMinute,
+    UnreadableEventError,
+    one_per_fleet,
+    read_node_minute,
+    read_reserved_minute,
+)
 from fleet.ledger.totals import By, Total, totals
 
 __all__ = [

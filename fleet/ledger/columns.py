@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
 
-from fleet.ledger.categories import Category
 from fleet.ledger.lines import Line
-from fleet.ledger.node_minute import PaidPrice
+from fleet.ledger.node_minute import Category, PaidPrice
 
 # What CloudWatch Logs hands over, as it comes; the hour is that of its arrival.
 EVENTS: Final = "events/arrived="

@@ -6,9 +6,8 @@ from datetime import date, datetime, timezone
 from typing import Any, Final
 
 from fleet.ledger.amounts import UNITS
-from fleet.ledger.categories import Category
-from fleet.ledger.node_minute import JobPart, NodeMinute, PaidPrice
-from fleet.ledger.reserved import ReservedMinute
+from fleet.ledger.node_minute import Category, JobPart, NodeMinute, PaidPrice
+from fleet.ledger.reading import ReservedMinute
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,18 @@
-"""From a node's log event, as ``agents/schemas/node-log-event.schema.json`` has it, to its minute in the ledger."""
+"""From log events to minutes in the ledger: a node's, and what reservations cost while nobody used them.
+
+A node's event is as ``agents/schemas/node-log-event.schema.json`` has it; the other is the capacity watch's of a fleet.
+"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Final, TypeVar
 
+from fleet import FleetError
 from fleet.cost import split_whole
 from fleet.ledger.amounts import UNITS, rate
-from fleet.ledger.categories import OF_STATE
-from fleet.ledger.node_minute import JobPart, NodeMinute, PaidPrice
+from fleet.ledger.node_minute import OF_STATE, JobPart, NodeMinute, PaidPrice
 from fleet.metrics import PERIOD_SECONDS
 from fleet.node_state import NodeState
 
@@ -19,7 +23,7 @@ Event = Mapping[str, Any]
 _T = TypeVar("_T")
 
 
-class UnreadableEventError(ValueError):
+class UnreadableEventError(FleetError, ValueError):
     """An event that is not a minute of the ledger; one line: which, what is wrong with it."""
 
 
@@ -151,3 +155,56 @@ def _of(cores: float | None, percent: float | None) -> float | None:
 
 def _in_minute(per_second: float | None) -> float | None:
     return None if per_second is None else per_second * PERIOD_SECONDS
+
+
+KIND: Final = "capacity"
+
+
+@dataclass(frozen=True, slots=True)
+class ReservedMinute:
+    """One look. ``unused`` instances are paid for and run nothing; ``amount`` is None without a known price."""
+
+    environment: str
+    fleet: str
+    owner: str
+    instance_type: str | None
+    minute: int
+    unused: int
+    price: PaidPrice | None
+    amount: int | None
+
+
+def read_reserved_minute(event: Event) -> ReservedMinute | None:
+    """What lay idle; None for a fleet without reservations.
+
+    Raises:
+        UnreadableEventError: a property that a minute cannot do without is missing, or is not what it should be.
+    """
+    if event.get("kind") != KIND:
+        raise unreadable(event, f"kind is {event.get('kind')!r}, and should be {KIND!r}")
+    if event.get("unused") is None:
+        return None
+    unused, price = required(event, "unused", int), price_of(event)
+    dollars = number(event.get("unused_usd_per_hour"))
+    instance_type = event.get("instance_type")
+    return ReservedMinute(
+        environment=required(event, "environment", str),
+        fleet=required(event, "fleet", str),
+        owner=required(event, "owner", str),
+        instance_type=instance_type if isinstance(instance_type, str) else None,
+        minute=minute_of(event),
+        unused=unused,
+        price=price,
+        # Where types of several prices lie idle there is no one price, and no dollar goes without its kind and date.
+        amount=None if price is None or dollars is None else rate(dollars),
+    )
+
+
+def one_per_fleet(minutes: Iterable[ReservedMinute]) -> tuple[ReservedMinute, ...]:
+    """One look for each fleet and minute: of several the one that saw least, for that lay idle all the time."""
+    least: dict[tuple[str, str, int], ReservedMinute] = {}
+    for look in minutes:
+        key = (look.environment, look.fleet, look.minute)
+        if key not in least or look.unused < least[key].unused:
+            least[key] = look
+    return tuple(least[key] for key in sorted(least))

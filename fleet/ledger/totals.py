@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fleet.ledger.amounts import PER_USD, UNITS
-from fleet.ledger.categories import ALLOCATED, Category
 from fleet.ledger.lines import Line
+from fleet.ledger.node_minute import ALLOCATED, Category
 from fleet.string_enum import StringEnum
 
 

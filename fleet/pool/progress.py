@@ -7,8 +7,7 @@ from typing import Final
 
 from fleet.pool.actions import StopTask
 from fleet.pool.job import HOLDS_NODES, Attempt, Phase, PoolJob, Rank
-from fleet.pool.observed import Place, Task
-from fleet.pool.outcome import Outcome, outcome
+from fleet.pool.observed import Outcome, Place, Task, outcome
 
 # ECS shows a task moments after it was started; a container that is told to end is gone soon after its time is over.
 _SHOWN: Final = timedelta(minutes=2)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from fleet import FleetError
 from fleet.instances import Price, PriceKind
 from fleet.prices.age import read_on
 
@@ -16,7 +17,7 @@ WILD: Final = 3.0
 _NEEDED: Final = ("instance_type", "usd_per_hour", "kind", "region", "as_of", "source", "provenance", "read_at")
 
 
-class PriceRecordError(ValueError):
+class PriceRecordError(FleetError, ValueError):
     """An item of the price table that cannot be read; the message names it and the field."""
 
 

@@ -1,21 +1,41 @@
-"""What is said of a fleet's capacity each minute."""
+"""What is said of a fleet's capacity each minute.
 
-from collections.abc import Iterable, Mapping
+That includes nodes that EC2 shows and no agent speaks for, which no metric of the agents themselves can show.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from statistics import median_low
+from typing import Final
 
 from fleet.instances import Price, UnknownInstanceTypeError, instance_type
 from fleet.prices import price_for
 from fleet.prices.age import staleness
 from fleet.prices.wording import UNKNOWN
-from fleet.reserved.batch_shortage import batch_shortage
-from fleet.reserved.group_shortage import group_shortage
-from fleet.reserved.observed import Reservation, Seen
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Node, Place, Reservation, Seen
 from fleet.reserved.reservation_shortage import reservation_shortage
 from fleet.reserved.reservation_state import Standing, fits, standing, takes_work
-from fleet.reserved.shortage import worst
-from fleet.reserved.silence import silent_nodes
+from fleet.reserved.shortage import batch_shortage, group_shortage, worst
+
+# A node that boots, is checked and loads its image is silent too, for less than this.
+SETTLED_AFTER: Final = timedelta(minutes=20)
+HEARD_MINUTES: Final = 5
+
+
+def agents_heard(heartbeats: Sequence[float]) -> int:
+    """How many agents spoke, by the heartbeats of ``HEARD_MINUTES`` minutes; a minute without any is not in it.
+
+    The median: a batch that was sent twice counts twice in its minute, and one that is late does not count yet.
+    """
+    whole = [*map(int, heartbeats), *[0] * (HEARD_MINUTES - len(heartbeats))]
+    return median_low(whole)
+
+
+def silent_nodes(nodes: Sequence[Node], heard: int, now: datetime) -> int:
+    """How many of ``nodes`` should speak and do not. Which of them, the nodes' events show."""
+    settled = sum(now - node.launched_at >= SETTLED_AFTER for node in nodes)
+    return max(0, settled - heard)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,9 @@ node that the fleet has, and is not missing.
 
 from datetime import datetime
 
-from fleet.reserved.batch_shortage import demand
-from fleet.reserved.observed import Reservation, Seen
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place, Reservation, Seen
 from fleet.reserved.reservation_state import AHEAD, GRACE, Standing, fits, standing, was_just_deployed
-from fleet.reserved.shortage import NOTHING, Shortage, one_line
+from fleet.reserved.shortage import NOTHING, Shortage, demand, one_line
 
 
 def reservation_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:

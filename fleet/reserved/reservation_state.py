@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from fleet.blocks.life import JOBS_END
-from fleet.reserved.observed import Reservation, Seen
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place, Reservation, Seen
 from fleet.string_enum import StringEnum
 
 # How long something may be on its way before it counts as missing: a node boots, EC2 provides a reservation.

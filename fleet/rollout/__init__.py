@@ -4,12 +4,11 @@
 what was seen, ``decide`` says what is next, ``commands`` what people may ask for, ``report`` what became of it.
 """
 
-from fleet.rollout.commands import RefusedError, abort, pause, resume
 from fleet.rollout.decide import decide
 from fleet.rollout.facts import Facts, Minute, Side
+from fleet.rollout.phases import RefusedError, abort, pause, report, resume, serving
 from fleet.rollout.plan import Gates, Plan, PlanError
 from fleet.rollout.record import Outcome, Phase, Rollout, Wanted, begin, wanted
-from fleet.rollout.report import report, serving
 
 __all__ = [
     "Facts",

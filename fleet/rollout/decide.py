@@ -7,9 +7,18 @@ from typing import Final
 
 from fleet.rollout.facts import Facts, Side, p99_in_common
 from fleet.rollout.gates import Verdict, judge
-from fleet.rollout.phases import BEFORE_PROMOTION, bake, hold, is_paused, minutes_in_phase, paused, roll_back
+from fleet.rollout.phases import (
+    BEFORE_PROMOTION,
+    bake,
+    begin_shadow,
+    hold,
+    is_paused,
+    minutes_in_phase,
+    paused,
+    roll_back,
+    shadowing,
+)
 from fleet.rollout.record import Outcome, Phase, Rollout, short, wanted
-from fleet.rollout.shadowing import begin_shadow, shadowing
 
 
 def decide(rollout: Rollout, facts: Facts, now: datetime) -> Rollout:

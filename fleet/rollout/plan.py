@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
+from fleet import FleetError
 from fleet.shadow.gate import ShadowGate
 
 DEFAULT_STEPS: Final = (5, 25, 50, 100)
@@ -14,7 +15,7 @@ _READY_MINUTES: Final = 90.0
 _PROMOTION_MINUTES: Final = 240.0
 
 
-class PlanError(ValueError):
+class PlanError(FleetError, ValueError):
     """Steps or limits that no rollout can follow; the message names the field, its value and what would be right."""
 
 

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from fleet import FleetError
+
 DEFAULT_LENGTHS: Final = (128, 256, 512, 1024, 2048)
 
 
-class BucketError(ValueError):
+class BucketError(FleetError, ValueError):
     """These cannot be the shapes of an endpoint; the message says why."""
 
 
-class TooLongError(ValueError):
+class TooLongError(FleetError, ValueError):
     """No graph takes an input of ``length`` tokens; ``limit`` is the most that one does."""
 
     def __init__(self, length: int, limit: int) -> None:

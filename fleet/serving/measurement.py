@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
+from fleet import FleetError
+
 SECONDS_PER_HOUR: Final = 3600.0
 PERCENTILES: Final = (50, 95, 99)
 
 
-class MeasurementError(ValueError):
+class MeasurementError(FleetError, ValueError):
     """Nothing can be said of the run; the message says why."""
 
 

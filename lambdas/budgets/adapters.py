@@ -7,7 +7,7 @@ from typing import Final
 import boto3
 from botocore.config import Config
 
-from fleet.budgets.budget import Budgets
+from fleet.budgets.spending import Budgets
 from lambdas.budgets.fleets import BatchQueues, Fleets, Pools, Target
 from lambdas.budgets.ledger_store import LedgerStore
 from lambdas.budgets.settings import Settings

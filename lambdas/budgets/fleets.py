@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from fleet.pool.table import CLOSED_BY, pool_key
+from fleet.pool import CLOSED_BY, pool_key
 
 if TYPE_CHECKING:
     from mypy_boto3_batch import BatchClient

@@ -2,7 +2,7 @@
 
 from pydantic import Field, Json
 
-from fleet.budgets.budget import Budgets
+from fleet.budgets.spending import Budgets
 from lambdas.budgets.fleets import Target
 from lambdas.shared.identity import principal
 from lambdas.shared.settings import FunctionSettings

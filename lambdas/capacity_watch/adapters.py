@@ -8,7 +8,7 @@ import boto3
 from botocore.config import Config
 
 from fleet.instances import Price
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch import prices, settings
 from lambdas.capacity_watch.cloudformation import ChangingStacks, ReservationStacks
 from lambdas.capacity_watch.cloudwatch import AgentHeartbeats, JobPaces

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from fleet import naming
-from fleet.reserved.observed import Stack
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place, Stack
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient

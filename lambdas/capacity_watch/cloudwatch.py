@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from fleet import metrics
-from fleet.job_pace import may_straggle, points_apart
 from fleet.metrics import MetricSpec
-from fleet.reserved.place import Place
-from fleet.reserved.silence import HEARD_MINUTES, agents_heard
+from fleet.reserved.assessment import HEARD_MINUTES, agents_heard
+from fleet.reserved.observed import Place
+from fleet.stragglers import may_straggle, points_apart
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from fleet.naming import PROJECT
-from fleet.reserved.observed import Node, Reservation
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Node, Place, Reservation
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client

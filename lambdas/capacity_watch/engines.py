@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from fleet.reserved.observed import Activity, Batch, Job, Member, ScalingGroup
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Activity, Batch, Job, Member, Place, ScalingGroup
 
 if TYPE_CHECKING:
     from mypy_boto3_autoscaling import AutoScalingClient

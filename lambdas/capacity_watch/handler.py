@@ -16,7 +16,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from fleet.instances import Price
 from fleet.operations_metrics import CAPACITY_WATCH_PROBLEMS, DEPLOYMENTS_IN_PROGRESS
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch import adapters, events, service
 from lambdas.capacity_watch.settings import Settings
 from lambdas.capacity_watch.wakes import SPOT_WARNING, wake

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 from fleet.instances import Price
 from fleet.prices import kind_for
 from fleet.prices.record import PriceRecordError, from_item, price_key, texts
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 from fleet import naming
 from fleet.instances import Price
 from fleet.reserved.assessment import Assessment, assess, nodes_to_keep, vcpus_to_keep
-from fleet.reserved.observed import Reservation, Seen
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place, Reservation, Seen
 from fleet.reserved.reservation_state import Standing, fits, standing
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field, Json, TypeAdapter
 
 from fleet import naming
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.shared.settings import FunctionSettings
 
 if TYPE_CHECKING:

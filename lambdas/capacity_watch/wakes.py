@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 
 if TYPE_CHECKING:
     from lambdas.capacity_watch.ec2 import Ec2Nodes

@@ -15,7 +15,7 @@ from fleet.ledger import (
     read_node_minute,
     read_reserved_minute,
 )
-from fleet.ledger.reserved import KIND
+from fleet.ledger.reading import KIND
 
 
 @dataclass(slots=True)

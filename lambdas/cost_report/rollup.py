@@ -13,8 +13,8 @@ from typing import Final
 import duckdb
 
 from fleet.ledger.amounts import UNITS
-from fleet.ledger.categories import Category
 from fleet.ledger.columns import COLUMNS
+from fleet.ledger.node_minute import Category
 
 _HOUR: Final = 3600
 PART: Final = (

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.pool.actions import Start, StopTask
-from fleet.pool.container import CONTAINER, RANK, overrides, started_by, told_by
+from fleet.pool.actions import CONTAINER, RANK, Start, StopTask, overrides, started_by, told_by
 from fleet.pool.job import Rank
 from fleet.pool.observed import Node, Place, Task
 

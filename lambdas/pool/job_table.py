@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Final, cast
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
-from fleet.pool.job import PoolJob
-from fleet.pool.job_item import packed, unpacked
+from fleet.pool import CLOSED_BY, POOL
+from fleet.pool.job import PoolJob, packed, unpacked
 from fleet.pool.observed import Fault, Memory
-from fleet.pool.table import CLOSED_BY, POOL
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

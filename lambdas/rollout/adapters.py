@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from pydantic import Field, TypeAdapter
 
 from fleet import naming
-from fleet.rollout.place import HostedPlace, RolloutPlace
+from fleet.rollout.facts import HostedPlace, RolloutPlace
 from lambdas.rollout.ecs import EcsServices, Listener, ScalingGroup
 from lambdas.rollout.executions import StateMachine
 from lambdas.rollout.figures import CloudWatchFigures, VariantFigures

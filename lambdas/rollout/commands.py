@@ -12,11 +12,9 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from fleet import rollout as rollouts
-from fleet.rollout.commands import RefusedError
-from fleet.rollout.facts import Facts
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import Facts, RolloutPlace
+from fleet.rollout.phases import RefusedError, report
 from fleet.rollout.record import Outcome, Rollout, begin, next_minute
-from fleet.rollout.report import report
 from lambdas.rollout.ports import Dependencies
 from lambdas.rollout.store import ConflictError, Record
 

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Final, cast
 
-from fleet.rollout.facts import Side
-from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.facts import RolloutPlace, Side, SidePlace
 
 if TYPE_CHECKING:
     from mypy_boto3_autoscaling import AutoScalingClient

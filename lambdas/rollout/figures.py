@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from fleet import load_balancer, metrics, naming
 from fleet.load_balancer import EndpointNames
-from fleet.rollout.facts import Minute, Side, median
-from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.facts import Minute, RolloutPlace, Side, SidePlace, median
 from lambdas.rollout.ports import Window
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fleet.operations_metrics import ROLLOUTS_IN_PROGRESS, ROLLOUTS_NOT_DONE
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import RolloutPlace
 from lambdas.rollout import adapters, commands, service
 from lambdas.rollout.commands import Command
 from lambdas.rollout.ports import Dependencies

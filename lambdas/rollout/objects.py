@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter, ValidationError
 
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import RolloutPlace
 from fleet.rollout.record import short
 from fleet.shadow import places
 from fleet.shadow.comparison import Comparison

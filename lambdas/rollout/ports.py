@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from fleet.rollout.facts import Side
-from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.facts import RolloutPlace, Side, SidePlace
 from lambdas.rollout.executions import StateMachine
 from lambdas.rollout.objects import ArtifactStore, ShadowReports
 from lambdas.rollout.store import Table

@@ -9,11 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from fleet.rollout.decide import decide
-from fleet.rollout.facts import Facts
-from fleet.rollout.phases import kept_waiting
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import Facts, RolloutPlace
+from fleet.rollout.phases import kept_waiting, report
 from fleet.rollout.record import Phase, Rollout, wanted
-from fleet.rollout.report import report
 from lambdas.rollout.ports import BusyError, Dependencies, NoRoomError, NotAppliedError
 from lambdas.rollout.store import Record
 

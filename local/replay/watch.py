@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from fleet import metrics, operations_metrics
 from fleet.fleet_spec import MarketKind
-from fleet.job_pace import may_straggle, points_apart
 from fleet.metrics import MetricSpec
-from fleet.reserved.silence import HEARD_MINUTES, SETTLED_AFTER, agents_heard
+from fleet.reserved.assessment import HEARD_MINUTES, SETTLED_AFTER, agents_heard
+from fleet.stragglers import may_straggle, points_apart
 from local.alarm_evaluation import SeriesKey
 from local.replay.life import Life
 from local.replay.node import ENVIRONMENT
@@ -29,7 +29,7 @@ def heard(store: Store, fleet: str, begin: int) -> int:
 
 
 def apart(store: Store, fleet: str, begin: int) -> float | None:
-    """How far the cores of a job are apart, as ``fleet.job_pace`` says; None where nobody would ask."""
+    """How far the cores of a job are apart, as ``fleet.stragglers`` says; None where nobody would ask."""
     of_fleet = _series(_BUSY, fleet)
     ends = [_value(store, of_fleet, statistic, begin) for statistic in ("Maximum", "Minimum")]
     known = [end for end in ends if end is not None]

@@ -10,7 +10,7 @@ from typing import Final
 from fleet.capacity import quotas_needed
 from fleet.diagnostics import Diagnostic, refuse, warn
 from fleet.fleet_spec import FleetSpec, MarketKind, Reserved
-from fleet.hosting.quotas import DURING_A_ROLLOUT, SERVICE, quota_code, quota_name
+from fleet.hosting.sizes import DURING_A_ROLLOUT, SERVICE, quota_code, quota_name
 from planning.preflight.quotas import raise_quota
 
 TOO_LOW: Final = "quota-too-low-for-rollout"

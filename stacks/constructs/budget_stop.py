@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 
 from environments.fleets import TrainingFleet
 from fleet import naming
-from fleet.pool.table import CLOSED_BY
+from fleet.pool import CLOSED_BY
 from stacks.constructs.batch_fleet import BatchFleet
 from stacks.constructs.python_function import PythonFunction
 from stacks.constructs.rights import acknowledge, allow

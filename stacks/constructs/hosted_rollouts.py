@@ -65,7 +65,7 @@ def _scaling(role: iam.Role, stack: Stack) -> None:
 
 
 def hosted_place(environment: str, fleet: InferenceFleet, model: HostedModel) -> dict[str, Any]:
-    """``fleet.rollout.place.RolloutPlace`` as JSON."""
+    """``fleet.rollout.facts.RolloutPlace`` as JSON."""
     name = naming.hosted_endpoint(environment, fleet.name)
     declared = declared_parameter(environment, fleet)
     plan = fleet.endpoint.rollout.model_dump(mode="json")

@@ -13,7 +13,7 @@ from constructs import Construct
 from environments.fleets import TrainingFleet
 from fleet.capacity import LaunchPlan
 from fleet.capacity.interfaces import EFA_VARIABLES
-from fleet.pool.outcome import RESUME_EXIT_CODE
+from fleet.pool.observed import RESUME_EXIT_CODE
 from stacks.constructs.rights import allow_pull
 
 # ECS registers less memory than the type's figure: the kernel and the agents keep some. A job that asks for more

@@ -12,7 +12,7 @@ from environments.fleets import TrainingFleet
 from fleet import naming
 from fleet.capacity import LaunchPlan
 from fleet.compile_cache.graph import LOCAL_FOLDER
-from fleet.pool.container import CONTAINER
+from fleet.pool.actions import CONTAINER
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs import cache_mount
 from stacks.constructs.fleet_capacity import FleetCapacity

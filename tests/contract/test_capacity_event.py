@@ -9,8 +9,7 @@ import pytest
 
 from fleet.alarms import AlarmSettings, AlarmSpec, fleet_alarms
 from fleet.reserved.assessment import assess
-from fleet.reserved.observed import Activity, Seen, Stack
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Activity, Place, Seen, Stack
 from lambdas.capacity_watch import events, service
 from lambdas.pager import enrichment
 from lambdas.pager.log_events import CapacityEvent

@@ -84,8 +84,13 @@ def test_no_file_beside_those_of_the_list_has_to_change(name: str, tmp_path: Pat
 
 
 def digests(project: Path) -> dict[str, bytes]:
-    files = (path for path in project.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    return {path.relative_to(project).as_posix(): sha256(path.read_bytes()).digest() for path in files}
+    """Of every file but those that tools keep for themselves."""
+    files = {path.relative_to(project).as_posix(): path for path in project.rglob("*") if path.is_file()}
+    return {
+        name: sha256(path.read_bytes()).digest()
+        for name, path in files.items()
+        if not name.startswith(".") and "__pycache__" not in path.parts
+    }
 
 
 def first_red(project: Path, checks: tuple[str, ...]) -> str | None:

@@ -17,7 +17,7 @@ from environments import loader
 from environments.model import Environment
 from fleet import naming
 from fleet.hosting.variants import STABLE
-from fleet.rollout.place import HostedPlace, RolloutPlace
+from fleet.rollout.facts import HostedPlace, RolloutPlace
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT
 from tests.e2e.test_rollout import DIGEST, fleet, output_of

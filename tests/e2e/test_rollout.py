@@ -20,7 +20,7 @@ from environments import loader
 from environments.fleets import InferenceFleet
 from environments.model import Environment
 from fleet import naming
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import RolloutPlace
 from local.deployment import ENVIRONMENT
 from tests.support import doctored
 from tests.support.embedded_client import client

@@ -17,7 +17,7 @@ from environments.fleets import InferenceFleet
 from environments.model import Environment
 from fleet import load_balancer, metrics, naming
 from fleet.load_balancer import EndpointNames
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import RolloutPlace
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT
 from tests.support import doctored

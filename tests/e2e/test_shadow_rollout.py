@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from environments.model import Environment
 from fleet import naming
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import RolloutPlace
 from fleet.rollout.record import short
 from fleet.shadow import places
 from local.deployment import ENVIRONMENT

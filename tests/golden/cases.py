@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from fleet.capacity.zones import zone_id_prefix
 from fleet.fleet_spec import EfaLayout, FleetSpec, MarketKind, Purpose, Reserved
 from fleet.instances import InstanceType, catalogue
+from fleet.regions import zone_id_prefix
 
 ENDS_AT: Final = datetime(2026, 12, 18, 11, 30, tzinfo=UTC)
 RESERVATION: Final = "cr-0a1b2c3d4e5f60718"

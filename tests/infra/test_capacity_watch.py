@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from environments import loader
 from environments.model import Environment
 from fleet.fleet_spec import MarketKind
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from stacks.capacity_watch import WATCH
 from stacks.constructs.python_function import ROOT
 from stacks.platform import Platform

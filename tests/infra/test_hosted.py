@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from syrupy.assertion import SnapshotAssertion
 
 from fleet import naming
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import RolloutPlace
 from stacks.constructs.serving import artifact_of
 from stacks.platform import Platform
 from tests.support.hosted_environment import FLEET, IMAGE, hosted

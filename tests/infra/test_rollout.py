@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from environments import loader
 from environments.model import Environment
 from fleet import naming
-from fleet.rollout.place import RolloutPlace
+from fleet.rollout.facts import RolloutPlace
 from stacks.constructs.rollout_machine import definition
 from stacks.constructs.serving import artifact_of
 from stacks.rollout import FUNCTION

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from fleet.budgets.budget import Budgets, StopMode
+from fleet.budgets.spending import Budgets, StopMode
 from fleet.ledger import Line
 from lambdas.budgets.adapters import Dependencies
 from lambdas.budgets.fleets import BatchTarget, Target

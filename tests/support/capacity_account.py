@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from fleet.instances import Price
-from fleet.reserved.observed import Batch, Node, Reservation, ScalingGroup, Stack
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Batch, Node, Place, Reservation, ScalingGroup, Stack
 from lambdas.capacity_watch import handler
 from lambdas.capacity_watch.adapters import Dependencies
 from tests.support.watched_capacity import batch

@@ -14,8 +14,7 @@ from botocore.exceptions import ClientError
 
 from fleet.hosting.variants import CANDIDATE, STABLE
 from fleet.load_balancer import EndpointNames
-from fleet.rollout.facts import Minute
-from fleet.rollout.place import HostedPlace, SidePlace
+from fleet.rollout.facts import HostedPlace, Minute, SidePlace
 from lambdas.rollout.ports import Dependencies
 from lambdas.rollout.sagemaker.sides import CandidateInstances, Models, VariantWeights
 from lambdas.rollout.sagemaker.state import read_once

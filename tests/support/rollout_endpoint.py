@@ -16,8 +16,7 @@ from typing import Any, cast
 from botocore.exceptions import ClientError
 
 from fleet.load_balancer import EndpointNames
-from fleet.rollout.facts import Minute, Side
-from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.facts import Minute, RolloutPlace, Side, SidePlace
 from fleet.rollout.plan import Gates, Plan
 from lambdas.rollout.ecs import EcsServices, Listener, ScalingGroup
 from lambdas.rollout.executions import StateMachine

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from fleet import load_balancer, metrics
-from fleet.rollout.place import RolloutPlace, SidePlace
+from fleet.rollout.facts import RolloutPlace, SidePlace
 from local.control import EmulatorControl
 from local.processes import stop
 from tests.support.embedded_client import client

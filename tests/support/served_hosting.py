@@ -18,7 +18,7 @@ from typing import Any
 
 from fleet.hosting import variants
 from fleet.hosting.variants import CANDIDATE, STABLE, VariantNames
-from fleet.rollout.place import HostedPlace
+from fleet.rollout.facts import HostedPlace
 from local.control import EmulatorControl
 from local.processes import stop
 from tests.support.embedded_client import client

@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fleet.fleet_spec import MarketKind
-from fleet.reserved.observed import Activity, Batch, Job, Member, Node, Reservation, ScalingGroup
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Activity, Batch, Job, Member, Node, Place, Reservation, ScalingGroup
 
 NOW = datetime(2026, 11, 21, 10, 3, 20, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=2)

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
-from fleet.serving import readiness, sickness
-from fleet.serving.readiness import Expected, Seen
-from fleet.serving.sickness import Course, Limits, Step
+from fleet.serving import readiness
+from fleet.serving.readiness import Course, Expected, Limits, Seen, Step
 from workload.serving.memory import HostMemory, Remembered
 
 OK: Final = 200
@@ -70,13 +69,13 @@ class Health:
         """
         with self._lock:
             now = self._now()
-            self._course = sickness.after(self._course, reason, now)
+            self._course = readiness.after(self._course, reason, now)
             said = reason if reason or self._course.has_answered else None
             self._seen = replace(self._seen, runtime=said, cores=cores)
-            self._sick = sickness.sickness(self._course, self._limits, now)
+            self._sick = readiness.sickness(self._course, self._limits, now)
             if self._sick:
                 return self._fall_sick()
-            if self._remembered.restarts and sickness.is_recovered(self._course, self._limits, now):
+            if self._remembered.restarts and readiness.is_recovered(self._course, self._limits, now):
                 self._memory.forget()
                 self._remembered = self._memory.nothing()
             return None
@@ -116,7 +115,7 @@ class Health:
     def _fall_sick(self) -> Step | None:
         if self._remembered.handed_over:
             return None
-        step = sickness.step(self._remembered.restarts)
+        step = readiness.step(self._remembered.restarts)
         restarts = self._remembered.restarts
         if step is Step.RESTART:
             kept = Remembered(self._memory.boot_id, restarts + 1, last=self._sick)

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTimeError
 from typing import Final
 
-from fleet.serving.sickness import Step
+from fleet.serving.readiness import Step
 from workload.serving.health import Health, Runtime
 
 logger = logging.getLogger(__name__)

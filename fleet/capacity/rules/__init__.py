@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Final
 
 from fleet.capacity.rules import (
-    alternatives,
     capacity_block,
     efa,
     machine_image,
@@ -19,7 +18,6 @@ from fleet.capacity.rules import (
     reservation,
     scale,
     software,
-    tasks,
 )
 from fleet.capacity.rules.case import Case, Rule
 from fleet.diagnostics import Diagnostic, refuse
@@ -35,9 +33,8 @@ RULES: Final[tuple[Rule, ...]] = (
     *placement.RULES,
     *software.RULES,
     *machine_image.RULES,
-    *tasks.RULES,
     *scale.RULES,
-    *alternatives.RULES,
+    *offering.ALTERNATIVES,
     *pool.RULES,
 )
 

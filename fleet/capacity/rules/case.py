@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from fleet.capacity.zones import offering_zones
 from fleet.diagnostics import Diagnostic
 from fleet.fleet_spec import Engine, FleetSpec, MarketKind, Purpose, Reserved
 from fleet.instances import InstanceType
+from fleet.regions import offering_zones
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import ClientError
 
-from fleet.rollout.place import HostedPlace
+from fleet.rollout.facts import HostedPlace
 from lambdas.rollout.ports import BusyError, NoRoomError
 from lambdas.rollout.sagemaker.state import EndpointState, Variant
 

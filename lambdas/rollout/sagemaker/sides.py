@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from fleet.hosting.variants import CANDIDATE, STABLE
-from fleet.rollout.facts import Side
-from fleet.rollout.place import HostedPlace, RolloutPlace, SidePlace
+from fleet.rollout.facts import HostedPlace, RolloutPlace, Side, SidePlace
 from lambdas.rollout.ports import BusyError
 from lambdas.rollout.sagemaker.change import is_there, model_name, or_busy, reconfigure, tags
 from lambdas.rollout.sagemaker.state import EndpointLostError, EndpointState, Variant, read

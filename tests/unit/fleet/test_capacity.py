@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fleet.capacity import FleetRefusedError, InterfaceType, compile_fleet
-from fleet.capacity.zones import zone_id_prefix
 from fleet.fleet_spec import EfaLayout, FleetSpec, MarketKind, Reserved
+from fleet.regions import zone_id_prefix
 from tests.support.capacity import BLOCK, INF2, TRN1, errors
 
 

@@ -11,12 +11,12 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from agents import config
+from agents.errors import ConfigError
 from environments.fleets import Lnc
 from fleet.capacity import compile_fleet, diagnose_fleet, quotas_needed
 from fleet.diagnostics import Severity
 from fleet.fleet_spec import EfaLayout, FleetSpec, MarketKind, Purpose, Reserved, Software
-from fleet.hosting.quotas import quota_code
-from fleet.hosting.sizes import hosted_type
+from fleet.hosting.sizes import hosted_type, quota_code
 from fleet.instances import (
     IncompleteInstanceTypeError,
     catalogue,
@@ -210,7 +210,7 @@ def test_a_grouping_may_be_asked_for_once_some_chip_has_it(tmp_path: Path) -> No
     written.write_text(json.dumps({**required, "purpose": "training", "lnc": 4}))
     with pytest.raises(ValidationError, match="Input should be 1 or 2"):
         asked.validate_python(4)
-    with pytest.raises(config.ConfigError, match=r"Invalid enum value 4 - at `\$\.lnc`"):
+    with pytest.raises(ConfigError, match=r"Invalid enum value 4 - at `\$\.lnc`"):
         config.read(written)
 
     with planted(with_chip()):

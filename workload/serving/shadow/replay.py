@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from fleet.shadow import comparison as comparisons
-from fleet.shadow import pace, places
+from fleet.shadow import places
 from fleet.shadow import sample as samples
 from fleet.shadow.comparison import Comparison, Replayed
 from fleet.shadow.requests import answer_in
-from fleet.shadow.sample import Batch, Left, Sample, SampleError
+from fleet.shadow.sample import Batch, Left, Sample, SampleError, newest, offsets
 from workload.errors import ServingError
 from workload.serving.shadow.tap import Exchange, Tap
 from workload.serving.shadow.task import Task
@@ -88,7 +88,7 @@ class Replay:
     async def _compare(self) -> Comparison | None:
         """The report that was written; None where a client came in between."""
         batches = await asyncio.to_thread(newest_batches, self._objects, self._fleet, 2 * self._min_requests)
-        chosen = pace.newest([each for batch in batches for each in batch.samples], 2 * self._min_requests)
+        chosen = newest([each for batch in batches for each in batch.samples], 2 * self._min_requests)
         replayed = await self._ask_all(chosen)
         if replayed is None:
             return None
@@ -105,7 +105,7 @@ class Replay:
     async def _ask_all(self, chosen: Sequence[Sample]) -> list[Replayed] | None:
         began, asking = time.monotonic(), list[asyncio.Task[Replayed]]()
         try:
-            for sample, offset in zip(chosen, pace.offsets(chosen), strict=True):
+            for sample, offset in zip(chosen, offsets(chosen), strict=True):
                 while (early := began + offset - time.monotonic()) > 0 and not self._tap.asked:
                     await asyncio.sleep(min(early, _LOOK_SECONDS))
                 if self._tap.asked:

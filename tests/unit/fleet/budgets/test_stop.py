@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from fleet.approval import RefusedError
-from fleet.budgets.budget import StopMode, may_be_stopped
+from fleet.budgets.spending import StopMode, may_be_stopped
 from fleet.budgets.stop import Standing, Stop, approve, looked_at, resume
 from fleet.fleet_spec import MarketKind, Purpose
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from fleet.checkpoints.interval import daly_seconds, lost_share, of_job, young_seconds
-from fleet.checkpoints.schedule import Schedule
+from fleet.checkpoints.schedule import Schedule, daly_seconds, lost_share, of_job, young_seconds
 
 
 @pytest.mark.parametrize(

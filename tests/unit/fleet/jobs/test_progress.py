@@ -7,7 +7,7 @@ import pytest
 from fleet.fleet_spec import MarketKind
 from fleet.instances import instance_type
 from fleet.jobs import Job
-from fleet.jobs.progress import Attempt, NodeRun, Pace, money
+from fleet.jobs.forecast import Attempt, NodeRun, Pace, money
 from fleet.prices import price_for
 from tests.support.capacity import TRN1
 

@@ -6,8 +6,7 @@ from datetime import timedelta
 import pytest
 from pydantic import TypeAdapter
 
-from fleet.pool.job import Attempt, Phase, PoolJob, Rank
-from fleet.pool.job_item import MOST_STARTS, packed, unpacked
+from fleet.pool.job import MOST_STARTS, Attempt, Phase, PoolJob, Rank, packed, unpacked
 from tests.support.pool_world import NOW, order
 
 JOB: TypeAdapter[PoolJob] = TypeAdapter(PoolJob)

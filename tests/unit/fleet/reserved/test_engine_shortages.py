@@ -7,9 +7,8 @@ import pytest
 
 from fleet.fleet_spec import MarketKind
 from fleet.reserved.assessment import nodes_to_keep
-from fleet.reserved.batch_shortage import batch_shortage
-from fleet.reserved.group_shortage import group_shortage
 from fleet.reserved.observed import Activity, Seen
+from fleet.reserved.shortage import batch_shortage, group_shortage
 from tests.support.watched_capacity import (
     LONG_AGO,
     NOW,

@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from fleet.reserved.observed import Seen, Stack
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place, Seen, Stack
 from fleet.reserved.reservation_shortage import reservation_shortage
 from tests.support.watched_capacity import (
     NOW,

@@ -6,9 +6,8 @@ from datetime import timedelta
 import pytest
 
 from fleet.fleet_spec import MarketKind
-from fleet.reserved.assessment import assess
+from fleet.reserved.assessment import agents_heard, assess, silent_nodes
 from fleet.reserved.observed import Seen
-from fleet.reserved.silence import agents_heard, silent_nodes
 from tests.support.alarm_minutes import Minute, last_state
 from tests.support.watched_capacity import NOW, nodes, on_demand
 from tests.unit.fleet.test_capacity_alarms import ALARM, OK, alarm

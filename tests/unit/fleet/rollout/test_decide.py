@@ -20,8 +20,8 @@ from fleet.rollout import (
     resume,
     wanted,
 )
+from fleet.rollout.phases import look_again
 from fleet.rollout.record import next_minute
-from fleet.rollout.report import look_again
 from tests.support.rollout_endpoint import NEW, OLD, START
 from tests.unit.fleet.rollout.test_gates import facts, minutes, rollout
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.shadow import pace, places
+from fleet.shadow import places
 from fleet.shadow.comparison import Comparison, Latency, Replayed, compare, encode
 from fleet.shadow.gate import ShadowGate, judge, said
 from fleet.shadow.requests import COMPLETIONS, Answer
-from fleet.shadow.sample import Batch, Left, Sample, SampleError, decode
+from fleet.shadow.sample import Batch, Left, Sample, SampleError, decode, newest, offsets
 from fleet.shadow.sample import encode as encode_batch
 
 WHOSE = Comparison("chat:8", "t1", "chat:7")
@@ -151,8 +151,8 @@ def test_what_is_no_batch_is_refused(content: bytes) -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 100)), max_size=30))
 def test_samples_are_asked_in_their_order_and_nobody_waits_long(drawn: list[tuple[float, float]]) -> None:
-    chosen = pace.newest([sample(f"r{n}", at, seconds) for n, (at, seconds) in enumerate(drawn)], 20)
-    found = pace.offsets(chosen)
+    chosen = newest([sample(f"r{n}", at, seconds) for n, (at, seconds) in enumerate(drawn)], 20)
+    found = offsets(chosen)
 
     assert len(found) == len(chosen) <= 20
     assert found == sorted(found)
@@ -162,12 +162,15 @@ def test_samples_are_asked_in_their_order_and_nobody_waits_long(drawn: list[tupl
 def test_what_came_together_comes_together_again_and_silence_is_cut() -> None:
     chosen = [sample("a", 100.0), sample("b", 100.1), sample("c", 400.0, seconds=3.0)]
 
-    assert pace.offsets(chosen) == pytest.approx([0.0, 0.1, 3.1])
+    assert offsets(chosen) == pytest.approx([0.0, 0.1, 3.1])
 
 
 def test_the_newest_are_chosen_and_each_once() -> None:
-    assert [each.request_id for each in pace.newest([sample("a", 3), sample("b", 2), sample("c", 1)], 2)] == ["b", "a"]
-    assert len(pace.newest([sample("a", 1), sample("a", 1)], 9)) == 1
+    assert [each.request_id for each in newest([sample("a", 3), sample("b", 2), sample("c", 1)], 2)] == [
+        "b",
+        "a",
+    ]
+    assert len(newest([sample("a", 1), sample("a", 1)], 9)) == 1
 
 
 def test_names_begin_with_the_fleet_and_sort_by_time() -> None:

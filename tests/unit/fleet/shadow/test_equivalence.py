@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.shadow.equivalence import alike, common_words, cosine
+from fleet.shadow.comparison import alike, common_words, cosine
 from fleet.shadow.requests import Answer
 
 TEXTS = st.lists(st.text(), min_size=1, max_size=4).map(tuple)

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import pytest
 
 from fleet.approval import RefusedError
-from fleet.budgets.budget import StopMode
+from fleet.budgets.spending import StopMode
 from fleet.budgets.stop import Standing
 from fleet.ledger import Category
 from lambdas.budgets import commands, service

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch import adapters, handler
 from tests.support.capacity_account import Account, Deploy, Deployed
 from tests.support.watched_capacity import NOW

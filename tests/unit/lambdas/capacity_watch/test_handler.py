@@ -13,8 +13,7 @@ from fleet import metrics
 from fleet.fleet_spec import MarketKind
 from fleet.instances import Price, PriceKind
 from fleet.metrics import Publisher
-from fleet.reserved.observed import Activity, Stack
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Activity, Place, Stack
 from lambdas.capacity_watch import adapters, events, service
 from tests.support.capacity_account import Account, Deploy, Deployed, warning
 from tests.support.watched_capacity import (

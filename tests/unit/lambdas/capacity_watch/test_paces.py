@@ -8,7 +8,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from fleet.job_pace import points_apart
+from fleet.stragglers import points_apart
 from lambdas.capacity_watch import service
 from lambdas.capacity_watch.cloudwatch import JobPaces
 from local.alarm_evaluation import SeriesKey

@@ -4,7 +4,7 @@ import pytest
 
 from fleet import metrics
 from fleet.fleet_spec import MarketKind
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch import handler
 from tests.support.capacity_account import Account, Deploy, warning
 from tests.support.watched_capacity import endpoint, group, nodes, place

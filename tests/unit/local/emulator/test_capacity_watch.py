@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError, WaiterError
 
 from fleet.reserved.assessment import Assessment
-from fleet.reserved.place import Place
+from fleet.reserved.observed import Place
 from lambdas.capacity_watch import adapters, service
 from local.control import EmulatorControl
 from local.emulator_process import aws_environment, pointed_at

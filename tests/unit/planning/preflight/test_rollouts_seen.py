@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from fleet.fleet_spec import FleetSpec, MarketKind, Reserved
-from fleet.hosting.quotas import quota_code
-from fleet.hosting.sizes import sizes
+from fleet.hosting.sizes import quota_code, sizes
 from planning.preflight.rollouts import HostedNeed, diagnose_candidates, diagnose_hosted_quotas
 from tests.support.capacity import INF2
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.serving.readiness import Expected
-from fleet.serving.sickness import Limits, Step
+from fleet.serving.readiness import Expected, Limits, Step
 from workload.serving.devices import held_devices
 from workload.serving.health import Health
 from workload.serving.memory import HostMemory

@@ -3,7 +3,7 @@
 import boto3.session
 import pytest
 
-from fleet.nearest import did_you_mean, nearest, with_known
+from fleet.diagnostics import did_you_mean, nearest, with_known
 from fleet.regions import REGIONS
 
 
