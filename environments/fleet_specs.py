@@ -5,7 +5,7 @@ from environments.markets import CapacityBlock, Reservation, end_of
 from environments.model import Environment
 from fleet.capacity.plan import LaunchPlan, compile_fleet
 from fleet.fleet_spec import Engine, FleetSpec, Purpose, Reserved, Software
-from fleet.instances import Price, PriceKind
+from fleet.instances import Price, PriceKind, catalogue
 
 
 def launch_plans(environment: Environment) -> dict[str, LaunchPlan]:
@@ -80,4 +80,12 @@ def _software(fleet: Fleet) -> Software:
         machine_image=fleet.image_parameter,
         # Only what is measured needs a peak to be measured against.
         dtype=fleet.dtype if fleet.reports_flops else None,
+    )
+
+
+def can_be_planned(environment: Environment) -> bool:
+    """Whether every fleet is of a known type and in a zone of the network; each that is not is an error elsewhere."""
+    zones = environment.network.availability_zones
+    return all(fleet.instance_type in catalogue() for fleet in environment.fleets) and all(
+        fleet.availability_zone in zones for fleet in environment.training_fleets
     )

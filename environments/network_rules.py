@@ -6,8 +6,7 @@ from typing import Final
 
 from environments.fleets import InferenceFleet
 from environments.model import Environment
-from environments.network import is_private
-from environments.subnets import BALANCER_ADDRESSES, PUBLIC_ADDRESSES, PUBLIC_MASK, node_addresses
+from environments.network import BALANCER_ADDRESSES, PUBLIC_ADDRESSES, PUBLIC_MASK, is_private, node_addresses
 from fleet.capacity import FleetRefusedError, LaunchPlan, compile_fleet
 from fleet.diagnostics import Diagnostic, refuse, warn
 from fleet.fleet_spec import FleetSpec

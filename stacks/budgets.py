@@ -18,8 +18,7 @@ from fleet.alarms.functions import BUDGETS
 from fleet.ledger.columns import LEDGER
 from stacks.constructs.budget_stop import let_stop
 from stacks.constructs.duckdb_layer import duckdb_layer
-from stacks.constructs.function_state import dead_letter_queue, table_by_id
-from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue, table_by_id
 from stacks.constructs.rights import acknowledge, allow
 from stacks.observability import ObservabilityStack
 from stacks.training import TrainingStack

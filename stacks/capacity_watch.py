@@ -18,9 +18,8 @@ from fleet.fleet_spec import Engine, MarketKind
 from fleet.reserved.observed import FleetDeployment
 from stacks.capacity import CapacityStack
 from stacks.constructs.capacity_watch_role import allow_watch
-from stacks.constructs.function_state import dead_letter_queue
 from stacks.constructs.price_access import allow_function as allow_prices
-from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue
 from stacks.inference import InferenceStack
 from stacks.training import TrainingStack
 

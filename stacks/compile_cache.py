@@ -17,8 +17,7 @@ from constructs import Construct
 from environments.model import Environment
 from fleet import naming
 from fleet.compile_cache import artifact
-from stacks.constructs.artifact_bucket import artifact_bucket
-from stacks.constructs.lease_table import lease_table
+from stacks.constructs.cache_storage import artifact_bucket, lease_table
 from stacks.constructs.retention import retention_of
 from stacks.network import NetworkStack
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from environments.model import Environment
-from environments.subnets import PUBLIC_MASK
+from environments.network import PUBLIC_MASK
 from fleet import naming
 from stacks.constructs.retention import retention_of
 

@@ -11,12 +11,11 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from dashboards import agent_health, capacity_and_cost, endpoint, inference, operator, training
-from dashboards.alarms import Alarm, AlarmGroup
+from dashboards.alarms import Alarm, AlarmGroup, mute
 from dashboards.dashboard import dashboard
-from dashboards.mute_rules import mute
 from environments.alarms import environment_alarms, machinery_alarms
-from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.model import Environment
+from environments.month_shape import over_cloudwatch_budget
 from fleet import naming
 from fleet.alarms import Severity, Spec
 from fleet.capacity import LaunchPlan

@@ -14,8 +14,7 @@ from stacks.capacity import CapacityStack
 from stacks.capacity_blocks import CapacityBlocksStack
 from stacks.capacity_watch import CapacityWatchStack
 from stacks.compile_cache import CompileCacheStack
-from stacks.hosted_endpoints import HostedEndpointsStack
-from stacks.hosted_models import HostedModelsStack
+from stacks.hosted_endpoints import HostedEndpointsStack, HostedModelsStack
 from stacks.inference import InferenceStack
 from stacks.ledger import LedgerStack
 from stacks.network import NetworkStack

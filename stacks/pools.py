@@ -18,9 +18,8 @@ from constructs import Construct
 from environments.model import Environment
 from fleet import naming
 from fleet.alarms.functions import POOL
-from stacks.constructs.function_state import dead_letter_queue
 from stacks.constructs.pool_role import allow_controller
-from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue
 from stacks.constructs.retention import retention_of
 from stacks.observability import ObservabilityStack
 from stacks.training import TrainingStack

@@ -28,14 +28,13 @@ from stacks.capacity import CapacityStack
 from stacks.constructs.candidate_side import CandidateSide
 from stacks.constructs.endpoint_service import EndpointService
 from stacks.constructs.endpoint_task import CONTAINER
-from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.hosted_rollouts import allow_hosted, hosted_place
-from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue, table_by_id
 from stacks.constructs.rollout_machine import LOOK_SECONDS, RolloutMachine
 from stacks.constructs.rollout_role import EndpointParts, allow_rollouts
 from stacks.constructs.serving import artifact_of
 from stacks.constructs.shadow import allow_reports, bucket_name
-from stacks.hosted_models import HostedModelsStack
+from stacks.hosted_endpoints import HostedModelsStack
 from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from environments.fleets import InferenceFleet
-from stacks.constructs.container_image import allow_pull
+from stacks.constructs.rights import allow_pull
 from stacks.constructs.serving import allow_artifact
 
 _DESCRIBES: Final = "a registry token and descriptions of the network have no resource level"

@@ -12,8 +12,8 @@ from environments.fleets import Fleet, TrainingFleet
 from fleet import naming
 from fleet.capacity import LaunchPlan
 from fleet.metrics import NAMESPACE
-from stacks.constructs.container_image import allow_pull
 from stacks.constructs.price_access import allow_node as allow_price
+from stacks.constructs.rights import allow_pull
 
 # Batch creates the cluster and chooses its name.
 BATCH_CLUSTERS: Final = "*Batch*"

@@ -15,7 +15,6 @@ from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.pool.actions import CONTAINER
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs import cache_mount
-from stacks.constructs.container_image import allow_pull
 from stacks.constructs.fleet_capacity import FleetCapacity
 from stacks.constructs.job_container import (
     MEMORY_SHARE,
@@ -25,6 +24,7 @@ from stacks.constructs.job_container import (
     told_of_region,
 )
 from stacks.constructs.job_data import allow_data
+from stacks.constructs.rights import allow_pull
 from stacks.constructs.training_job import RUN_DIRECTORY
 
 # Where the agent's marker files say that a checkpoint is wanted, or that the node drains: "markers".

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from aws_cdk import assertions
 
-from environments.alarm_lint import around
 from environments.alarm_linter import lint, of_template
+from environments.alarms import around
 from environments.fleet_specs import launch_plans
 from environments.loader import load
 from environments.model import Environment

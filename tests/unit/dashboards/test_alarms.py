@@ -8,8 +8,7 @@ import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_sns as sns
 
-from dashboards.alarms import AlarmGroup
-from dashboards.mute_rules import mute
+from dashboards.alarms import AlarmGroup, mute
 from environments.alarms import alarm_settings, environment_alarms
 from environments.fleets import TrainingFleet
 from environments.loader import load
