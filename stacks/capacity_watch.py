@@ -15,7 +15,7 @@ from fleet import naming
 from fleet.alarms.functions import CAPACITY_WATCH
 from fleet.capacity import LaunchPlan
 from fleet.fleet_spec import Engine, MarketKind
-from fleet.reserved.observed import Place
+from fleet.reserved.observed import FleetDeployment
 from stacks.capacity import CapacityStack
 from stacks.constructs.capacity_watch_role import allow_watch
 from stacks.constructs.price_access import allow_function as allow_prices
@@ -100,10 +100,10 @@ class CapacityWatchStack(Stack):
             string_value=self.to_json_string(place),
         )
 
-    def _place(self, fleet: Fleet) -> Place:
+    def _place(self, fleet: Fleet) -> FleetDeployment:
         plan = self._capacity.fleets[fleet.name].plan
         name, environment, reserved = fleet.name, self._environment.name, plan.spec.reserved
-        place = Place(
+        place = FleetDeployment(
             environment=environment,
             fleet=name,
             owner=fleet.owner,
@@ -125,7 +125,7 @@ class CapacityWatchStack(Stack):
         )
         return self._launched(place, plan, fleet)
 
-    def _launched(self, place: Place, plan: LaunchPlan, fleet: Fleet) -> Place:
+    def _launched(self, place: FleetDeployment, plan: LaunchPlan, fleet: Fleet) -> FleetDeployment:
         """With what launches its nodes."""
         if plan.spec.is_batch:
             batch = self._training.fleets[place.fleet]

@@ -111,7 +111,7 @@ class TrainingStack(Stack):
 
     def _pool_place(self, environment: str, fleet: TrainingFleet, plan: LaunchPlan) -> dict[str, object]:
         settings, definitions = pool_settings(fleet), self.pools[fleet.name].task.definitions
-        place = observed.Place(
+        place = observed.PoolDeployment(
             environment=environment,
             fleet=fleet.name,
             group=naming.pool_name(environment, fleet.name),

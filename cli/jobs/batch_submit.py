@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cli.account import Account, AwsError
 from fleet import naming
 from fleet.jobs.plan import JobPlan
-from fleet.jobs.submission import Place, request
+from fleet.jobs.submission import JobQueue, request
 
 if TYPE_CHECKING:
     from mypy_boto3_batch.type_defs import JobSummaryTypeDef, KeyValuesPairTypeDef
@@ -34,7 +34,7 @@ def send(
     account: Account,
     plan: JobPlan,
     environment: str,
-    place: Place,
+    place: JobQueue,
     name: str,
     pause: Callable[[float], None] = time.sleep,
 ) -> str:
@@ -60,7 +60,7 @@ def send(
     raise AwsError(f"{lost}; no job {name} is in the queue after {_TRIES} tries")
 
 
-def _look(account: Account, environment: str, place: Place, name: str, pause: Callable[[float], None]) -> str | None:
+def _look(account: Account, environment: str, place: JobQueue, name: str, pause: Callable[[float], None]) -> str | None:
     for _ in range(_LOOKS):
         pause(_LOOK_SECONDS)
         try:
@@ -92,13 +92,13 @@ def _is(name: str, wanted: str, *, is_prefix: bool) -> bool:
     return name.startswith(wanted) if is_prefix else name == wanted
 
 
-def definition_name(environment: str, place: Place, image: str) -> str:
+def definition_name(environment: str, place: JobQueue, image: str) -> str:
     """Of a copy of the fleet's definition with another image: the same for the same two."""
     digest = sha256(f"{place.definition} {image}".encode()).hexdigest()[:12]
     return f"{naming.PROJECT}-{environment}-image-{digest}"
 
 
-def with_image(account: Account, environment: str, place: Place, image: str) -> Place:
+def with_image(account: Account, environment: str, place: JobQueue, image: str) -> JobQueue:
     """``place`` with a definition whose containers are of ``image``: SubmitJob cannot name another one.
 
     One that was registered before is used again.

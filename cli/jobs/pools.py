@@ -17,7 +17,7 @@ from fleet import naming
 from fleet.jobs.forecast import Attempt, NodeRun
 from fleet.pool.actions import CONTAINER
 from fleet.pool.job import Order, Phase, PoolJob, Rank, packed, submitted, unpacked
-from fleet.pool.observed import Place
+from fleet.pool.observed import PoolDeployment
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
@@ -25,14 +25,14 @@ from cli.jobs.found import Found
 from fleet.jobs.job import Job
 
 _JOB: Final = TypeAdapter(PoolJob)
-_PLACE: Final = TypeAdapter(Place)
+_PLACE: Final = TypeAdapter(PoolDeployment)
 _NO_TABLE: Final = ("ResourceNotFoundException",)
 _TAKEN: Final = "ConditionalCheckFailedException"
 # What AWS Batch calls it.
 _STATUS: Final = {Phase.WAITING: "RUNNABLE", Phase.STOPPING: "RUNNING"}
 
 
-def place_of(account: Account, environment: Environment, fleet: str) -> Place:
+def place_of(account: Account, environment: Environment, fleet: str) -> PoolDeployment:
     """The pool as it is deployed; raises ``AwsError``, and ``NotDeployedError`` where it is not."""
     text = parameter_of(account, environment, fleet)
     try:

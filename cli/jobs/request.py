@@ -24,9 +24,9 @@ from fleet.fleet_spec import Engine, FleetSpec
 from fleet.instances import instance_type
 from fleet.jobs import Job, JobPlan, JobRule, Standing, compile_job, diagnose_job
 from fleet.jobs.rules.case import JobCase
-from fleet.jobs.submission import Place
+from fleet.jobs.submission import JobQueue
 from fleet.neuron_software import Framework
-from fleet.pool.observed import Place as PoolPlace
+from fleet.pool.observed import PoolDeployment
 from planning.sizing.fit import Fit
 from planning.sizing.job_memory import job_fit, memory_rule
 from planning.sizing.shape import ModelShape
@@ -43,9 +43,9 @@ class Prepared:
     environment: Environment | None = None
     spec: FleetSpec | None = None
     plan: JobPlan | None = None
-    place: Place | None = None
+    place: JobQueue | None = None
     """On AWS Batch; ``pool`` on a pool."""
-    pool: PoolPlace | None = None
+    pool: PoolDeployment | None = None
     fit: Fit | None = None
     artifact: Artifact | None = None
     """The graphs that must be there before it starts."""
@@ -193,7 +193,7 @@ def _job(written: JobFile, own_image: str) -> Job:
     )
 
 
-def _differences(spec: FleetSpec, place: Place | PoolPlace | None) -> tuple[Diagnostic, ...]:
+def _differences(spec: FleetSpec, place: JobQueue | PoolDeployment | None) -> tuple[Diagnostic, ...]:
     if place is None or place.nodes == spec.nodes:
         return ()
     text = f"fleet {spec.name} is deployed with {place.nodes} nodes, and its file has {spec.nodes}"

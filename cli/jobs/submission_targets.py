@@ -11,7 +11,7 @@ from environments.markets import CapacityBlock
 from environments.model import Environment
 from fleet import naming
 from fleet.blocks.life import Block
-from fleet.jobs.submission import Place
+from fleet.jobs.submission import JobQueue
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2.type_defs import CapacityReservationTypeDef, DescribeCapacityReservationsRequestPaginateTypeDef
@@ -27,7 +27,7 @@ class NotDeployedError(AwsError):
     """The account has no queue for the fleet."""
 
 
-def place_of(account: Account, environment: Environment, fleet: str) -> Place:
+def place_of(account: Account, environment: Environment, fleet: str) -> JobQueue:
     """The fleet's queue and job definition, as the training stack wrote them down.
 
     Raises:
@@ -37,7 +37,7 @@ def place_of(account: Account, environment: Environment, fleet: str) -> Place:
     text = parameter_of(account, environment, fleet)
     try:
         written = json.loads(text)
-        return Place(str(written["queue"]), str(written["definition"]), str(written["image"]), int(written["nodes"]))
+        return JobQueue(str(written["queue"]), str(written["definition"]), str(written["image"]), int(written["nodes"]))
     except (KeyError, TypeError, ValueError) as error:
         name = naming.job_place_parameter(environment.name, fleet)
         raise AwsError(

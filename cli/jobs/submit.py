@@ -24,8 +24,7 @@ from cli.named import NAME_HELP
 from fleet.diagnostics import refuse as refusal
 from fleet.fleet_spec import Engine
 from fleet.jobs import JobPlan
-from fleet.jobs.submission import Place, request, submitted_name
-from fleet.pool.job_spec import order
+from fleet.jobs.submission import JobQueue, order, request, submitted_name
 
 
 def until_compiled(
@@ -59,7 +58,7 @@ def content(prepared: Prepared) -> dict[str, Any]:
     if plan is None or environment is None:
         return {"plan": None}
     fit, place = prepared.fit, prepared.place
-    unknown = Place(queue="", definition="", image=plan.job.image, nodes=plan.job.nodes)
+    unknown = JobQueue(queue="", definition="", image=plan.job.image, nodes=plan.job.nodes)
     asked = request(plan, environment=environment.name, place=place or unknown, name=plan.job.name)
     if prepared.spec is not None and prepared.spec.engine is Engine.POOL:
         # What is told to a pool is in the plan.

@@ -1,10 +1,13 @@
-"""What AWS Batch and the containers are told of a job that is submitted."""
+"""What AWS Batch, or a pool of a fleet without Batch, and the containers are told of a job that is submitted."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from fleet import naming
 from fleet.jobs.plan import JobPlan
+from fleet.pool.job import Order
+from fleet.pool.observed import PoolDeployment
 
 # Every node runs the same container; an open end, so that it holds for whatever number of nodes is asked for.
 ALL_NODES: Final = "0:"
@@ -17,7 +20,7 @@ WORLD_SIZE: Final = "world_size"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JobQueue:
     """Where a fleet's jobs go, as deployed: ARNs, and the image of the job definition."""
 
     queue: str
@@ -31,7 +34,7 @@ def submitted_name(job: str, token: str) -> str:
     return f"{job}-{token}"
 
 
-def request(plan: JobPlan, *, environment: str, place: Place, name: str) -> dict[str, Any]:
+def request(plan: JobPlan, *, environment: str, place: JobQueue, name: str) -> dict[str, Any]:
     """SubmitJob's parameters. Within 50 tags, of which the platform's stack gives four."""
     job = plan.job
     parameters = {CHECKPOINT: job.checkpoint, WORLD_SIZE: str(plan.world_size)}
@@ -100,3 +103,24 @@ def variables(plan: JobPlan) -> dict[str, str]:
     }
     told |= {name: str(value) for name, value in optional.items() if value is not None}
     return told | dict(job.variables)
+
+
+def order(plan: JobPlan, place: PoolDeployment, *, name: str, job_id: str, now: datetime) -> Order:
+    """The order under ``name``; ``job_id`` is a UUID that no other submission uses."""
+    job = plan.job
+    return Order(
+        job_id=job_id,
+        name=name,
+        job=job.name,
+        fleet=job.fleet,
+        owner=job.owner,
+        nodes=job.nodes,
+        command=job.command,
+        variables=tuple(variables(plan).items()),
+        created_at=now,
+        timeout_seconds=plan.timeout_seconds or place.longest_job_seconds,
+        attempts=place.attempts,
+        priority=1 if job.priority is None else job.priority,
+        tokens_wanted=job.tokens_wanted,
+        checkpoint=job.checkpoint,
+    )

@@ -9,7 +9,7 @@ from typing import Final
 from fleet.pool.actions import Action, Decision, LetGo, Release, Replace, SetDesired, Start
 from fleet.pool.health import judge, replaced
 from fleet.pool.job import HOLDS_NODES, Attempt, Phase, PoolJob, Rank
-from fleet.pool.observed import DRAINING, Memory, Node, Place, Seen
+from fleet.pool.observed import DRAINING, Memory, Node, PoolDeployment, Seen
 from fleet.pool.progress import advance, held, orphans, to_stop
 
 
@@ -48,7 +48,7 @@ def next_attempt(job: PoolJob, nodes: Iterable[Node], now: datetime) -> Attempt:
     return Attempt(len(job.attempts) + 1, now, ranks)
 
 
-def wanted(place: Place, jobs: Iterable[PoolJob]) -> int:
+def wanted(place: PoolDeployment, jobs: Iterable[PoolJob]) -> int:
     """How many nodes the jobs want, as far as the pool may have them: those of jobs that run, and of as many that wait
     as can start in turn.
     """
@@ -88,7 +88,7 @@ def mixed(jobs: Iterable[PoolJob], idle: Iterable[Node]) -> list[Node]:
 _CLOSED: Final = "the environment's budget is used up"
 
 
-def decide(place: Place, jobs: Sequence[PoolJob], seen: Seen, now: datetime) -> Decision:
+def decide(place: PoolDeployment, jobs: Sequence[PoolJob], seen: Seen, now: datetime) -> Decision:
     """What is to be done about ``place`` at ``now``.
 
     Asked again of the same, it decides the same: whoever was interrupted looks once more. Only what is written down
@@ -121,7 +121,7 @@ def _leaving(seen: Seen, holds: Iterable[str]) -> dict[str, str]:
 
 
 def _start(
-    place: Place, jobs: Iterable[PoolJob], free: Iterable[Node], now: datetime
+    place: PoolDeployment, jobs: Iterable[PoolJob], free: Iterable[Node], now: datetime
 ) -> tuple[list[PoolJob], list[Start]]:
     """Jobs in turn, until one finds too few nodes."""
     left, started = list(free), {}
@@ -160,7 +160,9 @@ def _is_drained(node: Node, holds: Iterable[str], seen: Seen) -> bool:
     return node.state == DRAINING and node.instance_id not in set(holds) and not seen.held_by(node)
 
 
-def _resize(place: Place, jobs: Sequence[PoolJob], idle: Sequence[Node], seen: Seen, now: datetime) -> list[Action]:
+def _resize(
+    place: PoolDeployment, jobs: Sequence[PoolJob], idle: Sequence[Node], seen: Seen, now: datetime
+) -> list[Action]:
     """More nodes at once; fewer only by ending idle ones, for a group that shrinks by itself may end any of them."""
     target = wanted(place, [job for job in jobs if job.phase is not Phase.WAITING] if seen.is_closed else jobs)
     if target > seen.desired:

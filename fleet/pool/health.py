@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from fleet.pool.observed import Fault, Memory, Node, Place, Seen
+from fleet.pool.observed import Fault, Memory, Node, PoolDeployment, Seen
 
 # The gate waits up to sixteen minutes, and an image with its packages takes its time to boot.
 JOINS_WITHIN: Final = timedelta(minutes=30)
@@ -33,7 +33,7 @@ class Verdict:
     problems: tuple[str, ...] = ()
 
 
-def judge(place: Place, seen: Seen, held: Collection[str], now: datetime) -> Verdict:
+def judge(place: PoolDeployment, seen: Seen, held: Collection[str], now: datetime) -> Verdict:
     """The pool's nodes at ``now``; ``held`` are those that jobs hold."""
     memory = _remembered(seen, held, now)
     found = {
@@ -50,7 +50,7 @@ def judge(place: Place, seen: Seen, held: Collection[str], now: datetime) -> Ver
     return Verdict({each: found[each] for each in order[:allowed]}, frozenset(found), memory, problems)
 
 
-def _storm(place: Place, lately: int, unhealthy: int, example: str) -> str:
+def _storm(place: PoolDeployment, lately: int, unhealthy: int, example: str) -> str:
     return (
         f"{lately} nodes of {place.fleet} were replaced within an hour, and {unhealthy} are unhealthy still: no more "
         f"are replaced for now; {example}"
@@ -72,7 +72,7 @@ def _remembered(seen: Seen, held: Collection[str], now: datetime) -> Memory:
 
 
 def _unhealthy(
-    place: Place, node: Node, seen: Seen, memory: Memory, held: Collection[str], now: datetime
+    place: PoolDeployment, node: Node, seen: Seen, memory: Memory, held: Collection[str], now: datetime
 ) -> Iterator[str]:
     """At most one reason."""
     if not node.is_in_service:

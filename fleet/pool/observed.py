@@ -17,7 +17,7 @@ DRAINING: Final = "Terminating:Wait"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PoolDeployment:
     """One pool: names and ARNs as deployed, and the limits of its environment file."""
 
     environment: str

@@ -7,7 +7,7 @@ from typing import Final
 
 from fleet.pool.actions import StopTask
 from fleet.pool.job import HOLDS_NODES, Attempt, Phase, PoolJob, Rank
-from fleet.pool.observed import Outcome, Place, Task, outcome
+from fleet.pool.observed import Outcome, PoolDeployment, Task, outcome
 
 # ECS shows a task moments after it was started; a container that is told to end is gone soon after its time is over.
 _SHOWN: Final = timedelta(minutes=2)
@@ -17,7 +17,12 @@ _VANISHED: Final = "its task is gone"
 
 
 def advance(
-    job: PoolJob, place: Place, tasks: Iterable[Task], leaving: Mapping[str, str], stop: str | None, now: datetime
+    job: PoolJob,
+    place: PoolDeployment,
+    tasks: Iterable[Task],
+    leaving: Mapping[str, str],
+    stop: str | None,
+    now: datetime,
 ) -> PoolJob:
     """The job as it stands at ``now``.
 
@@ -64,14 +69,14 @@ def held(jobs: Iterable[PoolJob]) -> Collection[str]:
     }
 
 
-def _with_tasks(job: PoolJob, place: Place, tasks: Iterable[Task], now: datetime) -> PoolJob:
+def _with_tasks(job: PoolJob, place: PoolDeployment, tasks: Iterable[Task], now: datetime) -> PoolJob:
     attempt = job.attempts[-1]
     own = {t.index: t for t in tasks if (t.job_id, t.attempt) == (job.order.job_id, attempt.number)}
     ranks = tuple(_rank(rank, own.get(rank.index), job, place, now) for rank in attempt.ranks)
     return replace(job, attempts=(*job.attempts[:-1], replace(attempt, ranks=ranks)))
 
 
-def _rank(rank: Rank, task: Task | None, job: PoolJob, place: Place, now: datetime) -> Rank:
+def _rank(rank: Rank, task: Task | None, job: PoolJob, place: PoolDeployment, now: datetime) -> Rank:
     if rank.is_over:
         return rank
     is_overdue = job.phase is Phase.STOPPING and now - job.since > place.drain + _GONE
@@ -87,7 +92,7 @@ def _rank(rank: Rank, task: Task | None, job: PoolJob, place: Place, now: dateti
 
 
 def _stopping(
-    job: PoolJob, place: Place, attempt: Attempt, leaving: Mapping[str, str], stop: str | None, now: datetime
+    job: PoolJob, place: PoolDeployment, attempt: Attempt, leaving: Mapping[str, str], stop: str | None, now: datetime
 ) -> PoolJob | None:
     """The job on its way to its end, if there is a reason for that."""
     if stop is not None:

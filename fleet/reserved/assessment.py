@@ -13,7 +13,7 @@ from fleet.instances import Price, UnknownInstanceTypeError, instance_type
 from fleet.prices import price_for
 from fleet.prices.age import staleness
 from fleet.prices.wording import UNKNOWN
-from fleet.reserved.observed import Node, Place, Reservation, Seen
+from fleet.reserved.observed import FleetDeployment, Node, Reservation, Seen
 from fleet.reserved.reservation_shortage import reservation_shortage
 from fleet.reserved.reservation_state import Standing, fits, standing, takes_work
 from fleet.reserved.shortage import batch_shortage, group_shortage, worst
@@ -64,7 +64,7 @@ class Assessment:
     unused_usd_per_hour: float | None = None
 
 
-def assess(place: Place, seen: Seen, now: datetime, refreshed: Iterable[Price] = ()) -> Assessment:
+def assess(place: FleetDeployment, seen: Seen, now: datetime, refreshed: Iterable[Price] = ()) -> Assessment:
     """Compare what ``place`` wants with what was seen at ``now``; ``refreshed`` are newer prices of its type."""
     own = _own_price(place, refreshed)
     stale = UNKNOWN if own is None else staleness(own, now.date())
@@ -97,11 +97,11 @@ def assess(place: Place, seen: Seen, now: datetime, refreshed: Iterable[Price] =
     )
 
 
-def _own_price(place: Place, refreshed: Iterable[Price]) -> Price | None:
+def _own_price(place: FleetDeployment, refreshed: Iterable[Price]) -> Price | None:
     return place.price or _price(place, place.instance_type, refreshed)
 
 
-def _price(place: Place, type_name: str, refreshed: Iterable[Price] = ()) -> Price | None:
+def _price(place: FleetDeployment, type_name: str, refreshed: Iterable[Price] = ()) -> Price | None:
     try:
         return price_for(instance_type(type_name), place.region, place.market, refreshed)
     except UnknownInstanceTypeError:
@@ -115,12 +115,12 @@ def _usd_per_hour(idle: Iterable[Reservation], prices: Mapping[str, Price | None
     return sum((r.available * known[r.instance_type] for r in idle), 0.0)
 
 
-def _is_the_fleets(reservation: Reservation, place: Place) -> bool:
+def _is_the_fleets(reservation: Reservation, place: FleetDeployment) -> bool:
     # Those of a group that somebody else made may be other fleets'.
     return place.resource_group is None or fits(reservation, place)
 
 
-def vcpus_to_keep(place: Place, seen: Seen, now: datetime) -> int | None:
+def vcpus_to_keep(place: FleetDeployment, seen: Seen, now: datetime) -> int | None:
     """vCPUs that the fleet's compute environment should keep; None where that is nobody's business here.
 
     Capacity that is paid for anyway is kept: to let go of it saves nothing, and every job would wait for its nodes to
@@ -136,7 +136,7 @@ def vcpus_to_keep(place: Place, seen: Seen, now: datetime) -> int | None:
     return None if batch.status != "VALID" or is_closed or keep == batch.minimum_vcpus else keep
 
 
-def nodes_to_keep(place: Place, seen: Seen, now: datetime) -> int | None:
+def nodes_to_keep(place: FleetDeployment, seen: Seen, now: datetime) -> int | None:
     """Nodes that a pool's group should want because they are paid for anyway; None where nothing is to be done.
 
     Never fewer than it wants: nodes that jobs hold are ended by nobody but the pool's controller.
@@ -154,5 +154,5 @@ def _block_minutes_left(active: list[Reservation], now: datetime) -> int | None:
     return (min(ends) - now) // timedelta(minutes=1) if ends else None
 
 
-def _ends_at(place: Place, active: list[Reservation]) -> datetime | None:
+def _ends_at(place: FleetDeployment, active: list[Reservation]) -> datetime | None:
     return min((r.ends_at for r in active if r.ends_at is not None), default=place.ends_at)

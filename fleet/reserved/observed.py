@@ -10,7 +10,7 @@ _RESERVED = frozenset({MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FleetDeployment:
     """One fleet. Fleets on AWS Batch have a compute environment and a queue, all others an Auto Scaling group."""
 
     environment: str

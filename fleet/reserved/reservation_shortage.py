@@ -7,12 +7,12 @@ node that the fleet has, and is not missing.
 
 from datetime import datetime
 
-from fleet.reserved.observed import Place, Reservation, Seen
+from fleet.reserved.observed import FleetDeployment, Reservation, Seen
 from fleet.reserved.reservation_state import AHEAD, GRACE, Standing, fits, standing, was_just_deployed
 from fleet.reserved.shortage import NOTHING, Shortage, demand, one_line
 
 
-def reservation_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
+def reservation_shortage(place: FleetDeployment, seen: Seen, now: datetime) -> Shortage:
     """What ``place`` lacks of its reservations; a remark where it lacks nothing and people should know something."""
     if not place.is_reserved:
         return NOTHING
@@ -60,7 +60,7 @@ def _ahead(reservation: Reservation, now: datetime) -> Shortage:
     return Shortage(0, f"{name} is {reservation.state} and starts at {_utc(reservation.starts_at)}", unpaid)
 
 
-def _smaller(place: Place, seen: Seen, total: int, lacking: int, now: datetime) -> Shortage:
+def _smaller(place: FleetDeployment, seen: Seen, total: int, lacking: int, now: datetime) -> Shortage:
     why = f": {one_line(seen.stack.failure)}" if seen.stack and seen.stack.failure else ""
     reason = f"the reservation holds {total} of the fleet's {place.nodes} nodes{why}"
     if place.reservation_stack:
@@ -70,7 +70,9 @@ def _smaller(place: Place, seen: Seen, total: int, lacking: int, now: datetime) 
     return Shortage(lacking, reason, "enlarge the reservation, or set the fleet's nodes to what it holds")
 
 
-def _unusable(place: Place, seen: Seen, newest_first: list[Reservation], lacking: int, now: datetime) -> Shortage:
+def _unusable(
+    place: FleetDeployment, seen: Seen, newest_first: list[Reservation], lacking: int, now: datetime
+) -> Shortage:
     of_the_fleet = next((r for r in newest_first if fits(r, place)), None)
     if of_the_fleet is None:
         # Of its own there may be one of the type or zone that the fleet had before: its stack says what became of this.
@@ -95,7 +97,7 @@ def _unusable(place: Place, seen: Seen, newest_first: list[Reservation], lacking
     )
 
 
-def _misplaced(place: Place, stranger: Reservation, lacking: int) -> Shortage:
+def _misplaced(place: FleetDeployment, stranger: Reservation, lacking: int) -> Shortage:
     wanted = f"{place.instance_type} in {place.zone}" if place.zone else place.instance_type
     return Shortage(
         lacking,
@@ -104,12 +106,14 @@ def _misplaced(place: Place, stranger: Reservation, lacking: int) -> Shortage:
     )
 
 
-def _over(place: Place, seen: Seen, reservation: Reservation) -> Shortage:
+def _over(place: FleetDeployment, seen: Seen, reservation: Reservation) -> Shortage:
     # It ended as planned: something is missing only once somebody wants it. A scaling group says so itself.
     return Shortage(demand(place, seen), _ended(reservation), _next(place))
 
 
-def _not_prolonged(place: Place, seen: Seen, reservation: Reservation, lacking: int, now: datetime) -> Shortage:
+def _not_prolonged(
+    place: FleetDeployment, seen: Seen, reservation: Reservation, lacking: int, now: datetime
+) -> Shortage:
     failure = seen.stack.failure if seen.stack else ""
     why = f": {one_line(failure)}" if failure else ""
     reason = f"{_ended(reservation)}, and the fleet's file wants it for longer{why}"
@@ -121,11 +125,11 @@ def _ended(reservation: Reservation) -> str:
     return f"{_name(reservation)} ended{f' at {_utc(reservation.ends_at)}' if reservation.ends_at else ''}"
 
 
-def _is_over(place: Place, now: datetime) -> bool:
+def _is_over(place: FleetDeployment, now: datetime) -> bool:
     return place.ends_at is not None and now >= place.ends_at
 
 
-def _next(place: Place) -> str:
+def _next(place: FleetDeployment) -> str:
     if place.is_block:
         return "buy the next block and deploy its reservation_id and ends_at, or take the fleet out of the file"
     if place.reservation_stack:
@@ -137,7 +141,7 @@ def _next(place: Place) -> str:
     return "deploy another reservation, or take the fleet out of the file"
 
 
-def _absent(place: Place, seen: Seen, lacking: int, now: datetime) -> Shortage:
+def _absent(place: FleetDeployment, seen: Seen, lacking: int, now: datetime) -> Shortage:
     if place.ends_at is not None and _is_over(place, now):
         # EC2 stops to show what is long over.
         kind = "the Capacity Block" if place.is_block else "the reservation"
@@ -157,7 +161,7 @@ def _absent(place: Place, seen: Seen, lacking: int, now: datetime) -> Shortage:
     )
 
 
-def _not_created(place: Place, seen: Seen, lacking: int, now: datetime) -> Shortage:
+def _not_created(place: FleetDeployment, seen: Seen, lacking: int, now: datetime) -> Shortage:
     stack = seen.stack
     if stack is None or not stack.exists:
         if was_just_deployed(place, now):
@@ -170,7 +174,7 @@ def _not_created(place: Place, seen: Seen, lacking: int, now: datetime) -> Short
     return Shortage(lacking, f"stack {place.reservation_stack} has made no reservation", _again(place))
 
 
-def _again(place: Place) -> str:
+def _again(place: FleetDeployment) -> str:
     if place.reservation_stack is None:
         return "name another reservation"
     where = f" in {place.zone}" if place.zone else ""

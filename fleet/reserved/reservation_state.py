@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from fleet.blocks.life import JOBS_END
-from fleet.reserved.observed import Place, Reservation, Seen
+from fleet.reserved.observed import FleetDeployment, Reservation, Seen
 from fleet.string_enum import StringEnum
 
 # How long something may be on its way before it counts as missing: a node boots, EC2 provides a reservation.
@@ -51,7 +51,7 @@ def standing(reservation: Reservation, now: datetime) -> Standing:
     return Standing.GONE
 
 
-def fits(reservation: Reservation, place: Place) -> bool:
+def fits(reservation: Reservation, place: FleetDeployment) -> bool:
     """Whether nodes of the fleet can be launched into it at all: its type, and a training fleet's zone."""
     return reservation.instance_type == place.instance_type and place.zone in (None, reservation.zone)
 
@@ -61,7 +61,7 @@ def takes_work(reservation: Reservation, now: datetime) -> bool:
     return not (reservation.is_block and reservation.ends_at is not None and now >= reservation.ends_at - JOBS_END)
 
 
-def is_awaited(place: Place, seen: Seen, now: datetime) -> bool:
+def is_awaited(place: FleetDeployment, seen: Seen, now: datetime) -> bool:
     """Whether the fleet's reservation is on its way, or has come so lately that its nodes are still to be launched.
 
     Whoever submits a job for a Capacity Block before its start hears from Batch that there is no capacity, and that is
@@ -80,7 +80,7 @@ def _has_just_begun(reservation: Reservation, now: datetime) -> bool:
     return begun is not None and now - begun < GRACE
 
 
-def was_just_deployed(place: Place, now: datetime) -> bool:
+def was_just_deployed(place: FleetDeployment, now: datetime) -> bool:
     """Whether what the fleet wants may be so new that AWS has not been asked for it yet."""
     return place.deployed_at is not None and now - place.deployed_at < GRACE
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from fleet.fleet_spec import MarketKind
-from fleet.reserved.observed import Activity, Batch, Job, Place, ScalingGroup, Seen
+from fleet.reserved.observed import Activity, Batch, FleetDeployment, Job, ScalingGroup, Seen
 from fleet.reserved.reservation_state import GRACE, is_awaited, was_just_deployed
 
 
@@ -49,7 +49,7 @@ _THERE: Final = frozenset({"InService", "Standby", "EnteringStandby"})
 _STILL_TRUE: Final = timedelta(hours=1)
 
 
-def group_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
+def group_shortage(place: FleetDeployment, seen: Seen, now: datetime) -> Shortage:
     """What ``place`` lacks by what Auto Scaling showed; the reason is that of the newest launch that failed."""
     group = seen.group
     if group is None:
@@ -98,7 +98,7 @@ def _failed(group: ScalingGroup, now: datetime) -> Activity | None:
     )
 
 
-def _advice(place: Place) -> str:
+def _advice(place: FleetDeployment) -> str:
     if place.market is MarketKind.SPOT:
         more = ", or name alternative_types," if place.is_pool else ","
         return f"wait for Spot capacity{more} or buy on demand: market: {{kind: on-demand}}"
@@ -113,7 +113,7 @@ _OF_THE_JOB: Final = ("MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE", "MISC
 PATIENCE: Final = timedelta(minutes=30)
 
 
-def batch_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
+def batch_shortage(place: FleetDeployment, seen: Seen, now: datetime) -> Shortage:
     """What ``place`` lacks by what Batch showed."""
     batch = seen.batch
     if batch is None:
@@ -135,14 +135,14 @@ def batch_shortage(place: Place, seen: Seen, now: datetime) -> Shortage:
     return _silent(place, seen, batch, now)
 
 
-def demand(place: Place, seen: Seen) -> int:
+def demand(place: FleetDeployment, seen: Seen) -> int:
     """Nodes that the jobs in the queue could use at once and that do not run."""
     waiting = seen.batch.waiting if seen.batch else ()
     wanted = max((job.nodes for job in waiting), default=0)
     return max(0, min(wanted, place.nodes - len(seen.nodes)))
 
 
-def _disabled(place: Place, batch: Batch) -> Shortage:
+def _disabled(place: FleetDeployment, batch: Batch) -> Shortage:
     if not batch.waiting:
         return NOTHING
     reason = f"{len(batch.waiting)} jobs wait and the compute environment is DISABLED"
@@ -151,7 +151,7 @@ def _disabled(place: Place, batch: Batch) -> Shortage:
     return Shortage(0, reason, "enable the compute environment when its jobs may start")
 
 
-def _blocked(place: Place, job: Job, running: int) -> Shortage:
+def _blocked(place: FleetDeployment, job: Job, running: int) -> Shortage:
     reason = f"Batch says of job {job.job_id}: {one_line(job.words)}"
     if job.words.startswith(_OF_THE_JOB):
         return Shortage(0, reason, "terminate the job and submit it with what the fleet's nodes have")
@@ -161,7 +161,7 @@ def _blocked(place: Place, job: Job, running: int) -> Shortage:
     return Shortage(missing, reason, "repair what Batch names; the jobs behind this one wait as well")
 
 
-def _silent(place: Place, seen: Seen, batch: Batch, now: datetime) -> Shortage:
+def _silent(place: FleetDeployment, seen: Seen, batch: Batch, now: datetime) -> Shortage:
     running = len(seen.nodes)
     oldest = min(batch.waiting, key=lambda job: job.created_at, default=None)
     if oldest is None or now - oldest.created_at < PATIENCE or batch.desired_vcpus <= running * place.vcpus:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from fleet import naming
-from fleet.reserved.observed import Place, Stack
+from fleet.reserved.observed import FleetDeployment, Stack
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
@@ -58,7 +58,7 @@ class ReservationStacks:
     def __init__(self, cloudformation: "CloudFormationClient") -> None:
         self._cloudformation = cloudformation
 
-    def of(self, place: Place) -> Stack:
+    def of(self, place: FleetDeployment) -> Stack:
         """What became of the stack that makes the fleet's reservation.
 
         Raises:

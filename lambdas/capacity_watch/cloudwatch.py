@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from fleet import metrics
 from fleet.metrics import MetricSpec
 from fleet.reserved.assessment import HEARD_MINUTES, agents_heard
-from fleet.reserved.observed import Place
+from fleet.reserved.observed import FleetDeployment
 from fleet.stragglers import may_straggle, points_apart
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class AgentHeartbeats:
     def __init__(self, cloudwatch: "CloudWatchClient") -> None:
         self._cloudwatch = cloudwatch
 
-    def of(self, place: Place, now: datetime) -> int:
+    def of(self, place: FleetDeployment, now: datetime) -> int:
         """Agents that spoke in the newest minutes; the one before ``now`` is left out, for it may still arrive."""
         end = now.replace(second=0, microsecond=0) - timedelta(minutes=1)
         answer = self._cloudwatch.get_metric_data(
@@ -45,7 +45,7 @@ class JobPaces:
     def __init__(self, cloudwatch: "CloudWatchClient") -> None:
         self._cloudwatch = cloudwatch
 
-    def of(self, place: Place, now: datetime) -> float | None:
+    def of(self, place: FleetDeployment, now: datetime) -> float | None:
         """Points that a core is behind its own job's median, in the newest whole minute but one, as ``heartbeats``.
 
         None where no job runs, or no two cores are far enough apart to ask.
@@ -71,7 +71,7 @@ class JobPaces:
         return found
 
 
-def _of_fleet(place: Place, spec: MetricSpec, statistic: str) -> "MetricStatTypeDef":
+def _of_fleet(place: FleetDeployment, spec: MetricSpec, statistic: str) -> "MetricStatTypeDef":
     dimensions = {metrics.ENVIRONMENT: place.environment, metrics.FLEET: place.fleet}
     return {
         "Metric": {
@@ -84,11 +84,11 @@ def _of_fleet(place: Place, spec: MetricSpec, statistic: str) -> "MetricStatType
     }
 
 
-def _extreme(place: Place, statistic: str) -> "MetricDataQueryTypeDef":
+def _extreme(place: FleetDeployment, statistic: str) -> "MetricDataQueryTypeDef":
     return {"Id": statistic.lower(), "MetricStat": _of_fleet(place, _SPEC, statistic)}
 
 
-def _of_jobs(place: Place, statistic: str) -> "MetricDataQueryTypeDef":
+def _of_jobs(place: FleetDeployment, statistic: str) -> "MetricDataQueryTypeDef":
     schema = ",".join((metrics.NAMESPACE, *metrics.JOB_DIMENSIONS))
     terms = f'MetricName="{_SPEC.name}" {metrics.ENVIRONMENT}="{place.environment}" {metrics.FLEET}="{place.fleet}"'
     search = f"SEARCH('{{{schema}}} {terms}', '{statistic}')"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from fleet.naming import PROJECT
-from fleet.reserved.observed import Node, Place, Reservation
+from fleet.reserved.observed import FleetDeployment, Node, Reservation
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
@@ -32,7 +32,7 @@ class Ec2Nodes:
     def __init__(self, ec2: "EC2Client") -> None:
         self._ec2 = ec2
 
-    def of(self, place: Place) -> tuple[Node, ...]:
+    def of(self, place: FleetDeployment) -> tuple[Node, ...]:
         """The fleet's instances that are pending or running."""
         tags = {"project": PROJECT, "environment": place.environment, "fleet": place.fleet}
         filters = [*_filters(tags), _filter("instance-state-name", "pending", "running")]
@@ -58,7 +58,7 @@ class Ec2Reservations:
     def __init__(self, ec2: "EC2Client", groups: "ResourceGroupsClient") -> None:
         self._ec2, self._groups = ec2, groups
 
-    def of(self, place: Place) -> tuple[Reservation, ...]:
+    def of(self, place: FleetDeployment) -> tuple[Reservation, ...]:
         """Every reservation that the fleet is launched into or was to be, in whatever state."""
         if place.own_group:
             tags = {"project": PROJECT, "environment": place.environment, "fleet": place.fleet}
@@ -73,7 +73,7 @@ class Ec2Reservations:
         entries = self._described({"Filters": _filters({"project": PROJECT, "environment": environment})})
         return tuple((_fleet(entry), _reservation(entry)) for entry in entries)
 
-    def join(self, place: Place, reservations: Sequence[Reservation]) -> None:
+    def join(self, place: FleetDeployment, reservations: Sequence[Reservation]) -> None:
         """Put into the fleet's own group whichever of ``reservations`` are not in it.
 
         Raises:

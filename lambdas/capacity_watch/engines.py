@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from fleet.reserved.observed import Activity, Batch, Job, Member, Place, ScalingGroup
+from fleet.reserved.observed import Activity, Batch, FleetDeployment, Job, Member, ScalingGroup
 
 if TYPE_CHECKING:
     from mypy_boto3_autoscaling import AutoScalingClient
@@ -35,7 +35,7 @@ class BatchEnvironments:
     def __init__(self, batch: "BatchClient") -> None:
         self._batch = batch
 
-    def of(self, place: Place) -> Batch:
+    def of(self, place: FleetDeployment) -> Batch:
         """The fleet's compute environment, and what waits in its queue.
 
         Raises:
@@ -58,14 +58,14 @@ class BatchEnvironments:
             waiting=tuple(self._waiting(place)),
         )
 
-    def keep(self, place: Place, vcpus: int) -> None:
+    def keep(self, place: FleetDeployment, vcpus: int) -> None:
         """Make ``vcpus`` the least that the compute environment keeps."""
         self._batch.update_compute_environment(
             computeEnvironment=_named(place, place.compute_environment, "compute environment"),
             computeResources={"minvCpus": vcpus},
         )
 
-    def _waiting(self, place: Place) -> Iterator[Job]:
+    def _waiting(self, place: FleetDeployment) -> Iterator[Job]:
         pages = self._batch.get_paginator("list_jobs").paginate(
             jobQueue=_named(place, place.queue, "job queue"), jobStatus="RUNNABLE"
         )
@@ -89,7 +89,7 @@ class ScalingGroups:
     def __init__(self, autoscaling: "AutoScalingClient") -> None:
         self._autoscaling = autoscaling
 
-    def of(self, place: Place) -> ScalingGroup:
+    def of(self, place: FleetDeployment) -> ScalingGroup:
         """The fleet's group with its launches.
 
         Raises:
@@ -109,7 +109,7 @@ class ScalingGroups:
             launches=tuple(sorted(launches, key=lambda launch: launch.started_at, reverse=True)),
         )
 
-    def waiting(self, place: Place) -> frozenset[str]:
+    def waiting(self, place: FleetDeployment) -> frozenset[str]:
         """Ids of the instances in the group's warm pool; DescribeAutoScalingGroups leaves them out."""
         pages = self._autoscaling.get_paginator("describe_warm_pool").paginate(
             AutoScalingGroupName=_group(place),
@@ -117,16 +117,16 @@ class ScalingGroups:
         )
         return frozenset(each["InstanceId"] for page in pages for each in page["Instances"])
 
-    def keep(self, place: Place, nodes: int) -> None:
+    def keep(self, place: FleetDeployment, nodes: int) -> None:
         """Make the group want ``nodes``."""
         self._autoscaling.set_desired_capacity(AutoScalingGroupName=_group(place), DesiredCapacity=nodes)
 
 
-def _group(place: Place) -> str:
+def _group(place: FleetDeployment) -> str:
     return _named(place, place.auto_scaling_group, "Auto Scaling group")
 
 
-def _named(place: Place, name: str | None, what: str) -> str:
+def _named(place: FleetDeployment, name: str | None, what: str) -> str:
     if name is None:
         raise LookupError(f"fleet {place.fleet} has no {what}")
     return name

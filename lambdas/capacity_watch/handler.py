@@ -16,9 +16,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from fleet.instances import Price
 from fleet.operations_metrics import CAPACITY_WATCH_PROBLEMS, DEPLOYMENTS_IN_PROGRESS
-from fleet.reserved.observed import Place
+from fleet.reserved.observed import FleetDeployment
 from lambdas.capacity_watch import adapters, events, service
-from lambdas.capacity_watch.settings import Settings
 from lambdas.capacity_watch.wakes import SPOT_WARNING, wake
 from lambdas.shared.observability import emit, logger
 
@@ -113,21 +112,23 @@ def _write(event: dict[str, Any] | None) -> None:
 
 
 @cache
-def _settings() -> Settings:
-    return Settings.load()
+def _settings() -> adapters.Settings:
+    return adapters.Settings.load()
 
 
 @lru_cache(maxsize=1)
-def _places(_when: int) -> tuple[Place, ...]:
+def _places(_when: int) -> tuple[FleetDeployment, ...]:
     return adapters.read_places(_settings())
 
 
 @lru_cache(maxsize=1)
-def _read_prices(_when: int, places: tuple[Place, ...]) -> Mapping[str, Sequence[Price]]:
+def _read_prices(_when: int, places: tuple[FleetDeployment, ...]) -> Mapping[str, Sequence[Price]]:
     return adapters.read_prices(_settings(), places)
 
 
-def _known_prices(now: datetime, places: tuple[Place, ...]) -> tuple[Mapping[str, Sequence[Price]], tuple[str, ...]]:
+def _known_prices(
+    now: datetime, places: tuple[FleetDeployment, ...]
+) -> tuple[Mapping[str, Sequence[Price]], tuple[str, ...]]:
     """Refreshed prices, and what was wrong with reading them: then those of the last time count."""
     try:
         _PRICES.update(_read_prices(int(now.timestamp() // PRICES_LAST.total_seconds()), places))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 from fleet.instances import Price
 from fleet.prices import kind_for
 from fleet.prices.record import PriceRecordError, from_item, price_key, texts
-from fleet.reserved.observed import Place
+from fleet.reserved.observed import FleetDeployment
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -17,7 +17,7 @@ _AT_ONCE: Final = 100
 _TRIES: Final = 3
 
 
-def read(table: "DynamoDBClient", name: str, places: Iterable[Place]) -> Mapping[str, tuple[Price, ...]]:
+def read(table: "DynamoDBClient", name: str, places: Iterable[FleetDeployment]) -> Mapping[str, tuple[Price, ...]]:
     """Prices by instance type; a fleet with a negotiated rate needs none. What is not in the table is not there.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from fleet import naming
 from fleet.instances import Price
 from fleet.reserved.assessment import Assessment, assess, nodes_to_keep, vcpus_to_keep
-from fleet.reserved.observed import Place, Reservation, Seen
+from fleet.reserved.observed import FleetDeployment, Reservation, Seen
 from fleet.reserved.reservation_state import Standing, fits, standing
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _BILLED: Final = frozenset({"active", "pending"})
 class Look:
     """One fleet at one look. Without ``assessment`` it could not be seen; ``problems`` are one line each."""
 
-    place: Place
+    place: FleetDeployment
     reservations: tuple[Reservation, ...] = ()
     assessment: Assessment | None = None
     problems: tuple[str, ...] = ()
@@ -37,7 +37,10 @@ class Look:
 
 
 def look(
-    aws: "Dependencies", places: Iterable[Place], now: datetime, prices: Mapping[str, Sequence[Price]] | None = None
+    aws: "Dependencies",
+    places: Iterable[FleetDeployment],
+    now: datetime,
+    prices: Mapping[str, Sequence[Price]] | None = None,
 ) -> list[Look]:
     """Look at every one of ``places``; ``prices`` are refreshed ones by instance type."""
     known = prices or {}
@@ -45,7 +48,7 @@ def look(
         return list(pool.map(lambda place: _look_at(aws, place, now, known.get(place.instance_type, ())), places))
 
 
-def left_behind(aws: "Dependencies", environment: str, places: Iterable[Place]) -> tuple[str, ...]:
+def left_behind(aws: "Dependencies", environment: str, places: Iterable[FleetDeployment]) -> tuple[str, ...]:
     """What is billed in ``environment`` and belongs to none of ``places``, which are all of its fleets; one line each.
 
     The command line deletes no stack that its app no longer has, so a reservation outlives its fleet.
@@ -64,14 +67,14 @@ def left_behind(aws: "Dependencies", environment: str, places: Iterable[Place]) 
     )
 
 
-def _belongs(reservation: Reservation, place: Place | None) -> bool:
+def _belongs(reservation: Reservation, place: FleetDeployment | None) -> bool:
     if place is None:
         return False
     reached = place.own_group or place.resource_group
     return reached is not None or place.reservation_id == reservation.reservation_id
 
 
-def _look_at(aws: "Dependencies", place: Place, now: datetime, prices: Sequence[Price]) -> Look:
+def _look_at(aws: "Dependencies", place: FleetDeployment, now: datetime, prices: Sequence[Price]) -> Look:
     try:
         seen = _see(aws, place, now)
     except Exception as error:
@@ -84,7 +87,7 @@ def _look_at(aws: "Dependencies", place: Place, now: datetime, prices: Sequence[
     return Look(place, seen.reservations, assess(place, seen, now, prices), (*deaf, *unseen, *done), apart)
 
 
-def _heard(aws: "Dependencies", place: Place, seen: Seen, now: datetime) -> tuple[Seen, tuple[str, ...]]:
+def _heard(aws: "Dependencies", place: FleetDeployment, seen: Seen, now: datetime) -> tuple[Seen, tuple[str, ...]]:
     if not seen.nodes:
         return replace(seen, agents=0), ()
     try:
@@ -93,7 +96,9 @@ def _heard(aws: "Dependencies", place: Place, seen: Seen, now: datetime) -> tupl
         return seen, (_problem(place, error),)
 
 
-def _paced(aws: "Dependencies", place: Place, seen: Seen, now: datetime) -> tuple[float | None, tuple[str, ...]]:
+def _paced(
+    aws: "Dependencies", place: FleetDeployment, seen: Seen, now: datetime
+) -> tuple[float | None, tuple[str, ...]]:
     # An endpoint's cores differ with their traffic.
     if not seen.nodes or not place.trains:
         return None, ()
@@ -103,7 +108,7 @@ def _paced(aws: "Dependencies", place: Place, seen: Seen, now: datetime) -> tupl
         return None, (_problem(place, error),)
 
 
-def _put_in_order(aws: "Dependencies", place: Place, seen: Seen, now: datetime) -> tuple[str, ...]:
+def _put_in_order(aws: "Dependencies", place: FleetDeployment, seen: Seen, now: datetime) -> tuple[str, ...]:
     try:
         # In this order: nodes that are launched before they can find the reservation are paid for beside it.
         if place.own_group:
@@ -119,7 +124,7 @@ def _put_in_order(aws: "Dependencies", place: Place, seen: Seen, now: datetime) 
     return ()
 
 
-def _see(aws: "Dependencies", place: Place, now: datetime) -> Seen:
+def _see(aws: "Dependencies", place: FleetDeployment, now: datetime) -> Seen:
     waiting = aws.groups.waiting(place) if place.has_warm_pool else frozenset()
     seen = Seen(
         reservations=aws.reservations.of(place) if place.is_reserved else (),
@@ -134,5 +139,5 @@ def _see(aws: "Dependencies", place: Place, now: datetime) -> Seen:
     return seen if held >= place.nodes else replace(seen, stack=aws.stacks.of(place))
 
 
-def _problem(place: Place, error: Exception) -> str:
+def _problem(place: FleetDeployment, error: Exception) -> str:
     return f"fleet {place.fleet}: {type(error).__name__}: {error}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fleet.reserved.observed import Place
+from fleet.reserved.observed import FleetDeployment
 
 if TYPE_CHECKING:
     from lambdas.capacity_watch.ec2 import Ec2Nodes
@@ -18,11 +18,11 @@ LAUNCH_FAILED: Final = "EC2 Instance Launch Unsuccessful"
 class Wake:
     """The fleets to look at, and the instances among theirs that EC2 takes back."""
 
-    places: tuple[Place, ...]
+    places: tuple[FleetDeployment, ...]
     interrupted: tuple[str, ...] = ()
 
 
-def wake(event: Mapping[str, Any], places: Sequence[Place], nodes: "Ec2Nodes") -> Wake:
+def wake(event: Mapping[str, Any], places: Sequence[FleetDeployment], nodes: "Ec2Nodes") -> Wake:
     """What ``event`` asks to be looked at; nothing when it is about somebody else's resources."""
     detail = event.get("detail") or {}
     match event.get("detail-type"):
@@ -35,6 +35,6 @@ def wake(event: Mapping[str, Any], places: Sequence[Place], nodes: "Ec2Nodes") -
     return Wake(tuple(places))
 
 
-def _interrupted(instance_id: str, places: Sequence[Place], nodes: "Ec2Nodes") -> Wake:
+def _interrupted(instance_id: str, places: Sequence[FleetDeployment], nodes: "Ec2Nodes") -> Wake:
     of = nodes.fleet_of(instance_id)
     return Wake(tuple(place for place in places if (place.environment, place.fleet) == of), (instance_id,))

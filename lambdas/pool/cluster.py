@@ -9,7 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.pool.actions import CONTAINER, RANK, Start, StopTask, overrides, started_by, told_by
 from fleet.pool.job import Rank
-from fleet.pool.observed import Node, Place, Task
+from fleet.pool.observed import Node, PoolDeployment, Task
 
 if TYPE_CHECKING:
     from mypy_boto3_ecs import ECSClient
@@ -27,7 +27,7 @@ class EcsCluster:
     def __init__(self, ecs: "ECSClient") -> None:
         self._ecs = ecs
 
-    def joined(self, place: Place, nodes: Iterable[Node]) -> tuple[Node, ...]:
+    def joined(self, place: PoolDeployment, nodes: Iterable[Node]) -> tuple[Node, ...]:
         """``nodes`` with their container instances, where they have joined."""
         pages = self._ecs.get_paginator("list_container_instances").paginate(cluster=place.cluster)
         arns = [arn for page in pages for arn in page["containerInstanceArns"]]
@@ -37,7 +37,7 @@ class EcsCluster:
             found |= {each["ec2InstanceId"]: each for each in answer["containerInstances"]}
         return tuple(_with_instance(node, found.get(node.instance_id)) for node in nodes)
 
-    def tasks(self, place: Place) -> tuple[Task, ...]:
+    def tasks(self, place: PoolDeployment) -> tuple[Task, ...]:
         """The tasks that run, and those that ended within the hour."""
         running, stopped = self._listed(place, "RUNNING"), self._listed(place, "STOPPED")
         tasks: list[Task] = []
@@ -47,7 +47,7 @@ class EcsCluster:
             tasks += map(_task, answer["tasks"])
         return tuple(tasks)
 
-    def start(self, place: Place, action: Start) -> tuple[str, ...]:
+    def start(self, place: PoolDeployment, action: Start) -> tuple[str, ...]:
         """Start one container on every node of the attempt; why not, one line for each that did not start.
 
         What did not start shows as a task that is missing, and the attempt is undone at a later look.
@@ -58,11 +58,11 @@ class EcsCluster:
         with ThreadPoolExecutor(max_workers=_THREADS) as workers:
             return tuple(filter(None, workers.map(lambda rank: self._start_one(place, action, rank), attempt.ranks)))
 
-    def stop(self, place: Place, action: StopTask) -> None:
+    def stop(self, place: PoolDeployment, action: StopTask) -> None:
         """SIGTERM to a container, and SIGKILL after the ECS_CONTAINER_STOP_TIMEOUT of its node."""
         self._ecs.stop_task(cluster=place.cluster, task=action.task, reason=action.reason)
 
-    def _start_one(self, place: Place, action: Start, rank: Rank) -> str | None:
+    def _start_one(self, place: PoolDeployment, action: Start, rank: Rank) -> str | None:
         try:
             answer = self._ecs.start_task(
                 cluster=place.cluster,
@@ -78,7 +78,7 @@ class EcsCluster:
             return None
         return f"fleet {place.fleet}: {action.job.order.name} on {rank.instance_id}: {', '.join(failures)}"
 
-    def _listed(self, place: Place, status: "DesiredStatusType") -> list[str]:
+    def _listed(self, place: PoolDeployment, status: "DesiredStatusType") -> list[str]:
         pages = self._ecs.get_paginator("list_tasks").paginate(cluster=place.cluster, desiredStatus=status)
         return [arn for page in pages for arn in page["taskArns"]]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from fleet import naming
-from fleet.pool.observed import Node, Place
+from fleet.pool.observed import Node, PoolDeployment
 
 if TYPE_CHECKING:
     from mypy_boto3_autoscaling import AutoScalingClient
@@ -22,7 +22,7 @@ class ScalingGroup:
     def __init__(self, autoscaling: "AutoScalingClient", ec2: "EC2Client") -> None:
         self._autoscaling, self._ec2 = autoscaling, ec2
 
-    def of(self, place: Place) -> tuple[int, tuple[Node, ...]]:
+    def of(self, place: PoolDeployment) -> tuple[int, tuple[Node, ...]]:
         """How many nodes the group wants, and those that it has.
 
         Raises:
@@ -36,7 +36,7 @@ class ScalingGroup:
         nodes = tuple(_node(members[each["InstanceId"]], each) for each in self._instances(list(members)))
         return group["DesiredCapacity"], nodes
 
-    def set_desired(self, place: Place, nodes: int) -> None:
+    def set_desired(self, place: PoolDeployment, nodes: int) -> None:
         """Want so many nodes; the group need not wait after what it did last."""
         self._autoscaling.set_desired_capacity(
             AutoScalingGroupName=place.group, DesiredCapacity=nodes, HonorCooldown=False
@@ -54,7 +54,7 @@ class ScalingGroup:
             InstanceId=instance_id, ShouldDecrementDesiredCapacity=True
         )
 
-    def let_go(self, place: Place, instance_id: str) -> None:
+    def let_go(self, place: PoolDeployment, instance_id: str) -> None:
         """End a node's wait at the lifecycle hook."""
         self._autoscaling.complete_lifecycle_action(
             LifecycleHookName=naming.DRAIN_HOOK,

@@ -10,7 +10,7 @@ from typing import Any, Final
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from fleet.operations_metrics import POOL_PROBLEMS
-from fleet.pool.observed import Place
+from fleet.pool.observed import PoolDeployment
 from lambdas.pool import adapters, service
 from lambdas.pool.wakes import wake
 from lambdas.shared.observability import emit, logger
@@ -52,7 +52,7 @@ def _settings() -> adapters.Settings:
 
 
 @lru_cache(maxsize=1)
-def _places(_when: int) -> tuple[Place, ...]:
+def _places(_when: int) -> tuple[PoolDeployment, ...]:
     return adapters.read_places(_settings())
 
 

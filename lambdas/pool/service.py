@@ -8,7 +8,7 @@ from typing import Final
 
 from fleet.pool.actions import Action, LetGo, Release, Replace, SetDesired, Start, StopTask
 from fleet.pool.decide import decide
-from fleet.pool.observed import Place, Seen
+from fleet.pool.observed import PoolDeployment, Seen
 from lambdas.pool.cluster import EcsCluster
 from lambdas.pool.group import ScalingGroup
 from lambdas.pool.job_table import BusyError, JobTable
@@ -30,20 +30,20 @@ class Dependencies:
 class Look:
     """One pool at one look: what was done, and what could not be, one line each."""
 
-    place: Place
+    place: PoolDeployment
     done: tuple[Action, ...] = ()
     problems: tuple[str, ...] = ()
     is_skipped: bool = False
     """Whether somebody else looked at it at that moment."""
 
 
-def look(aws: Dependencies, places: Iterable[Place], now: datetime) -> list[Look]:
+def look(aws: Dependencies, places: Iterable[PoolDeployment], now: datetime) -> list[Look]:
     """Look at every one of ``places``."""
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as workers:
         return list(workers.map(lambda place: _look_at(aws, place, now), places))
 
 
-def _look_at(aws: Dependencies, place: Place, now: datetime) -> Look:
+def _look_at(aws: Dependencies, place: PoolDeployment, now: datetime) -> Look:
     try:
         with aws.jobs.turn(place.fleet, now):
             return _act(aws, place, now)
@@ -54,7 +54,7 @@ def _look_at(aws: Dependencies, place: Place, now: datetime) -> Look:
         return Look(place, problems=(_problem(place, "look", error),))
 
 
-def _act(aws: Dependencies, place: Place, now: datetime) -> Look:
+def _act(aws: Dependencies, place: PoolDeployment, now: datetime) -> Look:
     stored = aws.jobs.read(place.fleet)
     desired, members = aws.group.of(place)
     nodes = aws.cluster.joined(place, members)
@@ -77,7 +77,7 @@ def _act(aws: Dependencies, place: Place, now: datetime) -> Look:
     return Look(place, tuple(done), tuple(problems))
 
 
-def _do(aws: Dependencies, place: Place, action: Action) -> tuple[str, ...]:
+def _do(aws: Dependencies, place: PoolDeployment, action: Action) -> tuple[str, ...]:
     match action:
         case Start():
             return aws.cluster.start(place, action)
@@ -94,5 +94,5 @@ def _do(aws: Dependencies, place: Place, action: Action) -> tuple[str, ...]:
     return ()
 
 
-def _problem(place: Place, what: str, error: Exception) -> str:
+def _problem(place: PoolDeployment, what: str, error: Exception) -> str:
     return f"fleet {place.fleet}: {what}: {type(error).__name__}: {error}"

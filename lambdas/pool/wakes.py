@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from fleet.hardware_errors import Action
 from fleet.node_state import NodeState
-from fleet.pool.observed import Fault, Place
+from fleet.pool.observed import Fault, PoolDeployment
 
 # What asks for nothing but a look at somebody else.
 _WEAK: Final = frozenset({Action.NONE.value, Action.LOOK_AT_PEERS.value})
@@ -20,11 +20,11 @@ _WEAK: Final = frozenset({Action.NONE.value, Action.LOOK_AT_PEERS.value})
 class Wake:
     """The pools to look at, and the faults of their nodes, by fleet."""
 
-    places: tuple[Place, ...]
+    places: tuple[PoolDeployment, ...]
     faults: Mapping[str, tuple[Fault, ...]] = field(default_factory=dict)
 
 
-def wake(event: Mapping[str, Any], places: Sequence[Place], now: datetime) -> Wake:
+def wake(event: Mapping[str, Any], places: Sequence[PoolDeployment], now: datetime) -> Wake:
     """What ``event`` asks to be looked at; nothing when it is about somebody else's resources."""
     if "awslogs" in event:
         return _told(event["awslogs"]["data"], places, now)
@@ -36,7 +36,7 @@ def wake(event: Mapping[str, Any], places: Sequence[Place], now: datetime) -> Wa
     return Wake(tuple(places))
 
 
-def _told(data: str, places: Sequence[Place], now: datetime) -> Wake:
+def _told(data: str, places: Sequence[PoolDeployment], now: datetime) -> Wake:
     """Node events that a subscription filter lets through: gzip in base64 (CloudWatch Logs user guide)."""
     content = json.loads(gzip.decompress(base64.b64decode(data)))
     # CloudWatch Logs asks now and then whether there is somebody: what that says is no event.

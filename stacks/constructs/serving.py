@@ -18,7 +18,7 @@ from fleet.instances import instance_type
 from fleet.neuron_software import Framework
 
 RUN_DIRECTORY: Final = "/run/neuron-fleet"
-# Until the load balancer has seen three failed checks, and some (workload/serving/leaving.py).
+# Until the load balancer has seen three failed checks, and some (workload/serving/health.py).
 LEAVING_SECONDS: Final = 60
 # Of ECS, from SIGTERM to SIGKILL: beyond that, what answers in progress may take. ECS allows no more everywhere.
 STOP_SECONDS: Final = 120

@@ -9,7 +9,7 @@ import pytest
 
 from fleet.alarms import AlarmSettings, AlarmSpec, fleet_alarms
 from fleet.reserved.assessment import assess
-from fleet.reserved.observed import Activity, Place, Seen, Stack
+from fleet.reserved.observed import Activity, FleetDeployment, Seen, Stack
 from lambdas.capacity_watch import events, service
 from lambdas.pager import enrichment
 from lambdas.pager.log_events import CapacityEvent
@@ -67,14 +67,14 @@ SHORTAGES = {
 CASES = pytest.mark.parametrize(("where", "seen", "words"), SHORTAGES.values(), ids=SHORTAGES)
 
 
-def emitted(where: Place, seen: Seen, at: datetime = NOW) -> dict[str, Any]:
+def emitted(where: FleetDeployment, seen: Seen, at: datetime = NOW) -> dict[str, Any]:
     """The event that the watch writes, through JSON and back."""
     look = service.Look(where, seen.reservations, assess(where, seen, at))
     event: dict[str, Any] = json.loads(json.dumps(events.event(look, at)))
     return event
 
 
-def missing_alarm(where: Place) -> AlarmSpec:
+def missing_alarm(where: FleetDeployment) -> AlarmSpec:
     purpose = "inference" if where.auto_scaling_group else "training"
     settings = AlarmSettings(
         environment=where.environment,
@@ -89,7 +89,7 @@ def missing_alarm(where: Place) -> AlarmSpec:
 
 
 @CASES
-def test_the_ticket_says_why_there_is_no_capacity(where: Place, seen: Seen, words: str) -> None:
+def test_the_ticket_says_why_there_is_no_capacity(where: FleetDeployment, seen: Seen, words: str) -> None:
     event = emitted(where, seen)
     alarm = missing_alarm(where)
 
@@ -113,7 +113,7 @@ def test_the_ticket_says_why_there_is_no_capacity(where: Place, seen: Seen, word
 
 
 @CASES
-def test_the_pager_understands_every_field_that_it_reads(where: Place, seen: Seen, words: str) -> None:
+def test_the_pager_understands_every_field_that_it_reads(where: FleetDeployment, seen: Seen, words: str) -> None:
     event = emitted(where, seen)
     read = CapacityEvent.model_validate(event)
 
@@ -123,7 +123,7 @@ def test_the_pager_understands_every_field_that_it_reads(where: Place, seen: See
 
 
 @CASES
-def test_the_queries_of_pager_and_dashboard_find_the_event(where: Place, seen: Seen, words: str) -> None:
+def test_the_queries_of_pager_and_dashboard_find_the_event(where: FleetDeployment, seen: Seen, words: str) -> None:
     at = int(NOW.timestamp()) * 1000
     stored = [Event(at, json.dumps(emitted(where, seen)), "capacity", "stream"), Event(at, "START RequestId", "", "")]
     (widget,) = (

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from environments import loader
 from environments.model import Environment
 from fleet.fleet_spec import MarketKind
-from fleet.reserved.observed import Place
+from fleet.reserved.observed import FleetDeployment
 from stacks.capacity_watch import WATCH
 from stacks.constructs.python_function import ROOT
 from stacks.platform import Platform
@@ -23,7 +23,7 @@ from tests.support.watching import flatten
 STACK = "capacity-watch"
 GROUP_ARN = "arn:aws:resource-groups:us-east-2:111122223333:group/ultra"
 Body = Mapping[str, Any]
-PLACE = TypeAdapter(Place)
+PLACE = TypeAdapter(FleetDeployment)
 
 
 @cache
@@ -45,7 +45,7 @@ def variables(body: Body) -> dict[str, str]:
     return {name: flatten(value) for name, value in function["Environment"]["Variables"].items()}
 
 
-def places(body: Body) -> dict[str, Place]:
+def places(body: Body) -> dict[str, FleetDeployment]:
     every = [PLACE.validate_json(flatten(each["Value"])) for each in properties(body, "AWS::SSM::Parameter")]
     return {each.fleet: each for each in every}
 

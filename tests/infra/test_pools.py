@@ -12,7 +12,7 @@ from environments import loader
 from environments.model import Environment
 from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
-from fleet.pool.observed import Place
+from fleet.pool.observed import PoolDeployment
 from stacks.constructs.python_function import ROOT
 from stacks.platform import Platform
 from stacks.pools import CONTROLLER
@@ -242,7 +242,7 @@ def test_the_controller_is_told_of_its_pools_and_woken_by_them() -> None:
     filtered = pools().resource("AWS::Logs::SubscriptionFilter").properties
     assert filtered["FilterPattern"] == '{ $.state = "FAULT" }'
     place = training().resource("AWS::SSM::Parameter", f"{FLEET}/Place").properties["Value"]
-    told = TypeAdapter(Place).validate_json(flatten(place))
+    told = TypeAdapter(PoolDeployment).validate_json(flatten(place))
     assert (told.nodes, told.keeps_nodes, told.replace_at_once, told.attempts) == (4, False, 1, 20)
     assert set(told.definitions) == {"trn1.32xlarge", "trn1n.32xlarge"}
 

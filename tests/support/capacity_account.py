@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fleet.instances import Price
-from fleet.reserved.observed import Batch, Node, Place, Reservation, ScalingGroup, Stack
+from fleet.reserved.observed import Batch, FleetDeployment, Node, Reservation, ScalingGroup, Stack
 from lambdas.capacity_watch import handler
 from lambdas.capacity_watch.adapters import Dependencies
 from tests.support.watched_capacity import batch
@@ -61,7 +61,7 @@ class Account:
         self._maybe_fail("prices")
         return self.prices
 
-    def _reservations(self, of: Place) -> tuple[Reservation, ...]:
+    def _reservations(self, of: FleetDeployment) -> tuple[Reservation, ...]:
         self._maybe_fail(f"see {of.fleet}")
         return self.held.get(of.fleet, ())
 
@@ -69,14 +69,14 @@ class Account:
         self._maybe_fail(f"see all of {environment}")
         return self.made
 
-    def _join(self, of: Place, reservations: Sequence[Reservation]) -> None:
+    def _join(self, of: FleetDeployment, reservations: Sequence[Reservation]) -> None:
         self._maybe_fail(f"join {of.fleet}")
         self.joined.append((of.fleet, [each.reservation_id for each in reservations]))
 
-    def _keep(self, of: Place, vcpus: int) -> None:
+    def _keep(self, of: FleetDeployment, vcpus: int) -> None:
         self.kept.append((of.fleet, vcpus))
 
-    def _stack(self, of: Place) -> Stack:
+    def _stack(self, of: FleetDeployment) -> Stack:
         self.stacks_asked.append(of.fleet)
         return self.stack
 
@@ -84,11 +84,11 @@ class Account:
         self._maybe_fail(f"deployments of {environment}")
         return self.changing
 
-    def _heard(self, of: Place, _now: object) -> int:
+    def _heard(self, of: FleetDeployment, _now: object) -> int:
         self._maybe_fail(f"hear {of.fleet}")
         return self.heard.get(of.fleet, len(self.running.get(of.fleet, ())))
 
-    def _paced(self, of: Place, _now: object) -> float | None:
+    def _paced(self, of: FleetDeployment, _now: object) -> float | None:
         self._maybe_fail(f"pace {of.fleet}")
         return self.apart.get(of.fleet)
 
@@ -104,7 +104,7 @@ class Account:
 @dataclass
 class Deployed:
     account: Account
-    places: tuple[Place, ...]
+    places: tuple[FleetDeployment, ...]
     capsys: pytest.CaptureFixture[str]
     written: list[dict[str, Any]] = field(default_factory=list)
 

@@ -8,13 +8,13 @@ import pytest
 from pydantic import TypeAdapter
 
 from fleet.pool.job import PoolJob
-from fleet.pool.observed import Place
+from fleet.pool.observed import PoolDeployment
 from tests.support.jobs import Desk, refused
 from tests.support.pool_world import PLACE
 
 TABLE: Final = "neuron-fleet-staging-pool-jobs"
 _JOB: Final = TypeAdapter(PoolJob)
-_PLACE: Final = TypeAdapter(Place)
+_PLACE: Final = TypeAdapter(PoolDeployment)
 
 
 class PoolDesk(Desk):

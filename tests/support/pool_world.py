@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from fleet.pool.actions import Decision, LetGo, Release, Replace, SetDesired, Start, StopTask
 from fleet.pool.decide import decide
 from fleet.pool.job import Order, Phase, PoolJob, submitted
-from fleet.pool.observed import DRAINING, IN_SERVICE, Fault, Memory, Node, Place, Seen, Task
+from fleet.pool.observed import DRAINING, IN_SERVICE, Fault, Memory, Node, PoolDeployment, Seen, Task
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-PLACE = Place(
+PLACE = PoolDeployment(
     environment="staging",
     fleet="trn1-spot",
     group="group",
@@ -49,7 +49,7 @@ def node(index: int, **changes: object) -> Node:
 class PoolWorld:
     """``turn`` is one look: what was decided is done, and nodes and tasks come as AWS would let them come."""
 
-    place: Place = PLACE
+    place: PoolDeployment = PLACE
     jobs: dict[str, PoolJob] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)

@@ -5,16 +5,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fleet.fleet_spec import MarketKind
-from fleet.reserved.observed import Activity, Batch, Job, Member, Node, Place, Reservation, ScalingGroup
+from fleet.reserved.observed import Activity, Batch, FleetDeployment, Job, Member, Node, Reservation, ScalingGroup
 
 NOW = datetime(2026, 11, 21, 10, 3, 20, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=2)
 HEALTHY_BATCH = Batch("ENABLED", "VALID", "ComputeEnvironment Healthy", 0, 0, 2048)
 
 
-def place(**changes: Any) -> Place:
+def place(**changes: Any) -> FleetDeployment:
     """Sixteen trn1 nodes on a reservation that is made with the fleet."""
-    made = Place(
+    made = FleetDeployment(
         environment="prod",
         fleet="pretrain",
         owner="foundation-models",
@@ -32,12 +32,12 @@ def place(**changes: Any) -> Place:
     return replace(made, **changes)
 
 
-def named(**changes: Any) -> Place:
+def named(**changes: Any) -> FleetDeployment:
     """The same fleet on an existing reservation."""
     return place(**{"own_group": None, "reservation_stack": None, "reservation_id": "cr-1", **changes})
 
 
-def block_place(**changes: Any) -> Place:
+def block_place(**changes: Any) -> FleetDeployment:
     """Eight trn2 nodes in a Capacity Block."""
     block = {
         "instance_type": "trn2.48xlarge",
@@ -49,12 +49,12 @@ def block_place(**changes: Any) -> Place:
     return named(**{**block, **changes})
 
 
-def on_demand(**changes: Any) -> Place:
+def on_demand(**changes: Any) -> FleetDeployment:
     """The same fleet, bought by the second."""
     return place(**{"own_group": None, "reservation_stack": None, "market": MarketKind.ON_DEMAND, **changes})
 
 
-def endpoint(**changes: Any) -> Place:
+def endpoint(**changes: Any) -> FleetDeployment:
     """Four inf2 nodes of an Auto Scaling group, over all zones."""
     group = {
         "instance_type": "inf2.48xlarge",

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from fleet.reserved.observed import Place, Seen, Stack
+from fleet.reserved.observed import FleetDeployment, Seen, Stack
 from fleet.reserved.reservation_shortage import reservation_shortage
 from tests.support.watched_capacity import (
     NOW,
@@ -205,7 +205,7 @@ def test_a_block_that_ec2_forgot_after_its_end_is_over_all_the_same() -> None:
         (named(reservation_id=None, resource_group=GROUP_ARN), "resource group ultra holds no reservation"),
     ],
 )
-def test_a_reservation_that_is_not_there_is_named(fleet: Place, reason: str) -> None:
+def test_a_reservation_that_is_not_there_is_named(fleet: FleetDeployment, reason: str) -> None:
     lacks = reservation_shortage(fleet, Seen(), NOW)
 
     assert (lacks.nodes, lacks.reason) == (fleet.nodes, reason)

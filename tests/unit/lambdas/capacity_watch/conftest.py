@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fleet.reserved.observed import Place
+from fleet.reserved.observed import FleetDeployment
 from lambdas.capacity_watch import adapters, handler
 from tests.support.capacity_account import Account, Deploy, Deployed
 from tests.support.watched_capacity import NOW
@@ -13,7 +13,7 @@ from tests.support.watched_capacity import NOW
 
 @pytest.fixture
 def deploy(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Deploy:
-    def make(account: Account, *places: Place) -> Deployed:
+    def make(account: Account, *places: FleetDeployment) -> Deployed:
         monkeypatch.setattr(handler, "datetime", SimpleNamespace(now=lambda _: NOW))
         monkeypatch.setenv("ENVIRONMENT", "prod")
         monkeypatch.setenv("FLEETS", json.dumps([each.fleet for each in places]))

@@ -13,7 +13,7 @@ from fleet import metrics
 from fleet.fleet_spec import MarketKind
 from fleet.instances import Price, PriceKind
 from fleet.metrics import Publisher
-from fleet.reserved.observed import Activity, Place, Stack
+from fleet.reserved.observed import Activity, FleetDeployment, Stack
 from lambdas.capacity_watch import adapters, events, service
 from tests.support.capacity_account import Account, Deploy, Deployed, warning
 from tests.support.watched_capacity import (
@@ -62,7 +62,7 @@ def test_a_reservation_whose_fleet_is_gone_is_counted(deploy: Deploy) -> None:
     [(place(), 0), (named(), 0), (named(reservation_id="cr-2"), 1), (on_demand(), 1), (endpoint(), 1)],
     ids=["made here", "named", "another named", "bought another way", "of another purpose"],
 )
-def test_a_reservation_belongs_to_the_fleet_that_is_launched_into_it(of: Place, count: int) -> None:
+def test_a_reservation_belongs_to_the_fleet_that_is_launched_into_it(of: FleetDeployment, count: int) -> None:
     world = Account(made=(("pretrain", reservation()),)).world()
 
     assert len(service.left_behind(world, "prod", (of,))) == count

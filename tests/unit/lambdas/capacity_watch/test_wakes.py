@@ -4,7 +4,7 @@ import pytest
 
 from fleet import metrics
 from fleet.fleet_spec import MarketKind
-from fleet.reserved.observed import Place
+from fleet.reserved.observed import FleetDeployment
 from lambdas.capacity_watch import handler
 from tests.support.capacity_account import Account, Deploy, warning
 from tests.support.watched_capacity import endpoint, group, nodes, place
@@ -18,7 +18,7 @@ def spot_account() -> Account:
     )
 
 
-def spot_fleets() -> tuple[Place, Place]:
+def spot_fleets() -> tuple[FleetDeployment, FleetDeployment]:
     return tuple(endpoint(fleet=name, market=MarketKind.SPOT) for name in ("chat", "other"))  # type: ignore[return-value]  # two names, two places
 
 

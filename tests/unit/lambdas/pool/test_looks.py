@@ -13,7 +13,7 @@ from botocore.stub import Stubber
 
 from fleet.pool.actions import SetDesired, Start, StopTask
 from fleet.pool.job import Attempt, Phase, PoolJob, Rank, submitted
-from fleet.pool.observed import Fault, Memory, Node, Place, Task
+from fleet.pool.observed import Fault, Memory, Node, PoolDeployment, Task
 from lambdas.pool import handler, service
 from lambdas.pool.cluster import EcsCluster
 from lambdas.pool.job_table import BusyError, JobTable, Stored
@@ -62,29 +62,29 @@ class Memories:
     def note(self, fleet: str, faults: Iterable[Fault]) -> None:
         self._say("note")
 
-    def of(self, place: Place) -> tuple[int, tuple[Node, ...]]:
+    def of(self, place: PoolDeployment) -> tuple[int, tuple[Node, ...]]:
         return len(self.nodes), self.nodes
 
-    def set_desired(self, place: Place, nodes: int) -> None:
+    def set_desired(self, place: PoolDeployment, nodes: int) -> None:
         self._say(f"desire {nodes}")
 
     def replace(self, instance_id: str) -> None: ...
 
     def release(self, instance_id: str) -> None: ...
 
-    def let_go(self, place: Place, instance_id: str) -> None: ...
+    def let_go(self, place: PoolDeployment, instance_id: str) -> None: ...
 
-    def joined(self, place: Place, nodes: Iterable[Node]) -> tuple[Node, ...]:
+    def joined(self, place: PoolDeployment, nodes: Iterable[Node]) -> tuple[Node, ...]:
         return tuple(nodes)
 
-    def tasks(self, place: Place) -> tuple[Task, ...]:
+    def tasks(self, place: PoolDeployment) -> tuple[Task, ...]:
         return ()
 
-    def start(self, place: Place, action: Start) -> tuple[str, ...]:
+    def start(self, place: PoolDeployment, action: Start) -> tuple[str, ...]:
         self._say("start")
         return ("fleet trn1-spot: job on i-1: RESOURCE:MEMORY",)
 
-    def stop(self, place: Place, action: StopTask) -> None: ...
+    def stop(self, place: PoolDeployment, action: StopTask) -> None: ...
 
 
 def job() -> PoolJob:
@@ -127,7 +127,7 @@ def test_a_pool_that_cannot_be_seen_keeps_no_other_from_being_looked_at() -> Non
         def __getattr__(self, name: str) -> Callable[..., Any]:
             def call(*arguments: Any) -> Any:
                 first = arguments[0]
-                is_sound = (first.fleet if isinstance(first, Place) else first) == "sound"
+                is_sound = (first.fleet if isinstance(first, PoolDeployment) else first) == "sound"
                 return getattr(sound if is_sound else pool, name)(*arguments)
 
             return call

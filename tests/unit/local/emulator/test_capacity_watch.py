@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError, WaiterError
 
 from fleet.reserved.assessment import Assessment
-from fleet.reserved.observed import Place
+from fleet.reserved.observed import FleetDeployment
 from lambdas.capacity_watch import adapters, service
 from local.control import EmulatorControl
 from local.emulator_process import aws_environment, pointed_at
@@ -38,7 +38,7 @@ def control(account: Emulator) -> Iterator[EmulatorControl]:
 
 
 @pytest.fixture(scope="module")
-def fleet(account: Emulator) -> Place:
+def fleet(account: Emulator) -> FleetDeployment:
     """Sixteen trn1 nodes of a Batch fleet, and the group of its reservations."""
     nodes = {
         "Type": "EC2",
@@ -84,13 +84,13 @@ def reserve(account: Emulator) -> None:
     stacks.get_waiter("stack_create_complete").wait(StackName=STACK, WaiterConfig={"Delay": 0.1})
 
 
-def looked(*places: Place) -> list[tuple[Assessment | None, tuple[str, ...]]]:
+def looked(*places: FleetDeployment) -> list[tuple[Assessment | None, tuple[str, ...]]]:
     looks = service.look(adapters.dependencies(), places, datetime.now(UTC))
     return [(look.assessment, look.problems) for look in looks]
 
 
 def test_a_reservation_is_missed_with_the_reason_then_joins_and_its_nodes_are_kept(
-    account: Emulator, control: EmulatorControl, fleet: Place
+    account: Emulator, control: EmulatorControl, fleet: FleetDeployment
 ) -> None:
     batch, groups = account.client("batch"), account.client("resource-groups")
 
@@ -134,7 +134,7 @@ def test_a_reservation_is_missed_with_the_reason_then_joins_and_its_nodes_are_ke
 
 
 def test_the_words_of_batch_and_of_auto_scaling_are_quoted(
-    account: Emulator, control: EmulatorControl, fleet: Place
+    account: Emulator, control: EmulatorControl, fleet: FleetDeployment
 ) -> None:
     words = "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - Service cannot fulfill the capacity requested"
     waiting = {
@@ -186,7 +186,7 @@ def test_a_warm_pool_is_taken_and_has_no_nodes(account: Emulator) -> None:
 
 
 def test_a_service_that_does_not_answer_leaves_its_fleets_unknown_and_the_others_seen(
-    account: Emulator, control: EmulatorControl, fleet: Place
+    account: Emulator, control: EmulatorControl, fleet: FleetDeployment
 ) -> None:
     error = {"code": "AccessDenied", "message": "not authorized to perform batch:DescribeComputeEnvironments"}
     control.set_faults([{"call": "batch:DescribeComputeEnvironments", "error": error}])
