@@ -100,7 +100,7 @@ class TrainingStack(Stack):
             )
 
     def _batch_place(self, fleet: TrainingFleet, plan: LaunchPlan) -> dict[str, object]:
-        place = submission.Place(
+        place = submission.JobQueue(
             queue=self.fleets[fleet.name].queue.attr_job_queue_arn,
             definition=self.jobs[fleet.name].definition.job_definition_arn,
             # As deployed, which the file may be ahead of.
