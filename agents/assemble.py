@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from agents.boot import boot_id
 from agents.clock import Clock
 from agents.collectors.collector import Collector
 from agents.collectors.compile_cache.collector import CompileCacheCollector
@@ -21,7 +20,7 @@ from agents.collectors.jobs.collector import JobCollector
 from agents.collectors.kernel_log.collector import KernelLogCollector
 from agents.collectors.markers import MarkerCollector
 from agents.collectors.pool import CollectorPool
-from agents.collectors.reading.boot_memory import BootMemory
+from agents.collectors.reading.boot_memory import BootMemory, boot_id
 from agents.collectors.self_usage import MonitorUsage
 from agents.collectors.serving import ServingCollector
 from agents.collectors.sysfs.collector import SysfsCollector
@@ -30,8 +29,7 @@ from agents.collectors.workload.collector import WorkloadCollector
 from agents.config import AgentConfig
 from agents.disk.journal import Journal, Unfinished
 from agents.disk.lane import Dropped
-from agents.disk.minutes import Minutes
-from agents.disk.sequence_file import SequenceFile
+from agents.disk.minutes import Minutes, SequenceFile
 from agents.disk.spool import Spool
 from agents.disk.state_file import StateFile
 from agents.minute.aggregate import batch_of
@@ -39,16 +37,14 @@ from agents.minute.pipeline import Pipeline
 from agents.minute.recovery import close_unfinished
 from agents.monitor import settings
 from agents.monitor.ecc import EccWatch
-from agents.monitor.events import MonitorEvent
-from agents.monitor.process import MonitorProcess
+from agents.monitor.process import MonitorEvent, MonitorProcess
 from agents.monitor.supervisor import Startable, Supervisor
 from agents.node_agent import NodeAgent
 from agents.price import PriceKeeper
 from agents.sinks import aws, price_table
-from agents.sinks.cloudwatch import CloudWatchSink
+from agents.sinks.cloudwatch import CloudWatchSink, EmfLogsSink
 from agents.sinks.delivery import BackgroundDelivery, Delivery
-from agents.sinks.emf_logs import EmfLogsSink
-from agents.sinks.otlp.sink import OtlpSink
+from agents.sinks.otlp_sink import OtlpSink
 from agents.sinks.sink import Exporter, Sink
 from agents.sinks.spooled_sinks import SpooledSinks
 from agents.status.status import StatusFile
@@ -105,7 +101,7 @@ def notices(config: AgentConfig) -> tuple[Collector, ...]:
 
 def aws_sinks(config: AgentConfig) -> tuple[Sink, ...]:
     """Where batches go unless they are only to be printed."""
-    session = aws.session()
+    session = aws.Session()
     sinks: tuple[Sink, ...] = (
         CloudWatchSink(config.region, session),
         EmfLogsSink(config.region, config.log_group, session),

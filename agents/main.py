@@ -18,10 +18,9 @@ from agents.clock import Clock, SystemClock
 from agents.config import AgentConfig
 from agents.config import read as read_config
 from agents.errors import ConfigError, GateError, SettingsError
-from agents.monitor.events import MonitorEvent
+from agents.monitor.process import MonitorEvent
 from agents.plain_help import PlainGroup
-from agents.sinks.sink import Sink
-from agents.sinks.stdout import StdoutSink
+from agents.sinks.sink import Sink, StdoutSink
 from agents.status.status import StatusFile
 from fleet.metrics import PERIOD_SECONDS
 from fleet.version import VERSION

@@ -19,7 +19,7 @@ from agents.minute.aggregate import batch_of
 from agents.minute.batch import SelfFigures
 from agents.minute.pipeline import Pipeline, Surroundings
 from agents.minute.recovery import close_unfinished
-from agents.monitor.events import MonitorEvent, MonitorLine, MonitorOverlongLine
+from agents.monitor.process import MonitorEvent, MonitorLine, MonitorOverlongLine
 from agents.monitor.supervisor import Supervisor
 from agents.price import PriceKeeper
 from agents.sinks.delivery import Delivery
@@ -136,12 +136,12 @@ class NodeAgent:
         self._supervisor.heard(event, now)
         if isinstance(event, MonitorOverlongLine):
             self._pipeline.unreadable(f"{event.size} bytes in one line")
-            self._supervisor.babbles()
+            self._supervisor.heard_unreadable()
         if not isinstance(event, MonitorLine):
             return
         reading = self._pipeline.line(event.data, now)
         if reading is None:
-            self._supervisor.babbles()
+            self._supervisor.heard_unreadable()
             return
         self._minutes.append(reading)
         if not self._has_report:

@@ -22,7 +22,7 @@ from typing import Final, TypeVar
 import psutil
 
 import agents.main
-from agents.monitor.events import MonitorLine
+from agents.monitor.process import MonitorLine
 from agents.sinks import delivery
 from tests.support import agents as configured
 from tests.support import kernel_log, metadata_server, samples

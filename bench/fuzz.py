@@ -9,7 +9,7 @@ import argparse
 import json
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -103,7 +103,7 @@ def check(entry: NodeMinute, outcome: Outcome) -> None:
     outcome.largest_event = max(outcome.largest_event, size)
 
 
-def _numbers(datum: dict[str, Any]) -> Iterable[float]:
+def _numbers(datum: Mapping[str, Any]) -> Iterable[float]:
     yield from [datum["Value"]] if "Value" in datum else []
     yield from datum.get("Values", ())
     yield from datum.get("StatisticValues", {}).values()

@@ -1,7 +1,5 @@
 """The deployed Capacity Block engine and EC2's offers, as the `fleet capacity` commands see them."""
 
-import json
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import boto3
@@ -10,7 +8,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.account import AwsError, explained
-from cli.progress import waiting
+from cli.functions import ABSENT, FunctionFailedError, call
 from environments.model import Environment
 from fleet import naming
 from fleet.approval import HEADER, SECONDS, binding
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 _READING: Final = Config(connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 3})
 # The engine may take three minutes; an answer that is lost is looked up with `list`, and not asked for again.
-_COMMAND: Final = Config(connect_timeout=5, read_timeout=190, retries={"mode": "standard", "total_max_attempts": 1})
+_SECONDS: Final = 190.0
 _PAGES: Final = 20
 
 
@@ -60,9 +58,9 @@ def ask(environment: Environment, action: str, request_id: str, wish: dict[str, 
     payload = {"action": action, "request_id": request_id, "wish": wish}
     try:
         payload["signed_url"] = signed_url(environment.region, binding(environment.name, action, request_id))
-        return _answer(environment, payload)
     except (BotoCoreError, ClientError) as error:
-        raise EngineError(_reason(environment, error)) from error
+        raise EngineError(str(explained(error, "sts:GetCallerIdentity", environment.region))) from error
+    return _answer(environment, payload)
 
 
 def everything(environment: Environment) -> list[Any]:
@@ -71,10 +69,7 @@ def everything(environment: Environment) -> list[Any]:
     Raises:
         EngineError: it is not deployed, or does not answer.
     """
-    try:
-        return _answer(environment, {"action": "list"})
-    except (BotoCoreError, ClientError) as error:
-        raise EngineError(_reason(environment, error)) from error
+    return _answer(environment, {"action": "list"})
 
 
 def signed_url(region: str, bound_to: str) -> str:
@@ -89,29 +84,18 @@ def signed_url(region: str, bound_to: str) -> str:
 
 
 def _answer(environment: Environment, payload: dict[str, Any]) -> list[Any]:
-    client = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
-    name = naming.capacity_blocks_function(environment.name)
-    with waiting(f"waiting for {name}"):
-        answer = client.invoke(FunctionName=name, Payload=json.dumps(payload, default=_text).encode())
-    content = json.loads(answer["Payload"].read())
-    if answer.get("FunctionError"):
-        raise EngineError(f"the engine failed ({content.get('errorType', 'no answer')}); its log says why")
+    try:
+        content = call(environment, naming.capacity_blocks_function(environment.name), payload, _SECONDS)
+    except FunctionFailedError as error:
+        raise EngineError(f"the engine failed ({error.code}); its log says why") from error
+    except AwsError as error:
+        if error.code == ABSENT:
+            raise EngineError(
+                f"environment {environment.name} has no Capacity Block engine; give a fleet a capacity-block market, "
+                "or name approvers, and deploy"
+            ) from error
+        raise EngineError(str(error)) from error
     if "refused" in content:
         raise EngineError(f"refused: {content['refused']}")
     requests: list[Any] = content["requests"]
     return requests
-
-
-def _text(moment: datetime) -> str:
-    return moment.isoformat()
-
-
-def _reason(environment: Environment, error: BotoCoreError | ClientError) -> str:
-    if isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") == "ResourceNotFoundException":
-        return (
-            f"environment {environment.name} has no Capacity Block engine; give a fleet a capacity-block market, or "
-            "name approvers, and deploy"
-        )
-    return str(
-        explained(error, f"lambda:Invoke of {naming.capacity_blocks_function(environment.name)}", environment.region)
-    )

@@ -8,15 +8,57 @@ from types import FrameType
 from typing import Annotated, Final
 
 import typer
+from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.answers import COLORED, print_json, refuse
 from cli.jobs.submit import submit
+from environments.loader import EnvironmentFileError
 from local import platform_state
+from local.control import EmulatorGoneError
+from local.dashboards_page.cloud import DashboardsPageError
 from local.demo.run import DemoOptions
 from local.demo.run import run as run_demo
-from local.failures import EXPECTED, explain
+from local.deployment import DeploymentError
+from local.directory import DirectoryError
+from local.emulator_process import EmulatorStartError
+from local.sandbox.machine import BootError
+from local.scenario_file import ScenarioFileError
+from local.simulation.host_report import UnknownReportError
+from local.simulation.lockstep import NodeFailedError
+from local.simulation.placement import ScenarioMismatchError
 from local.simulation.scenario import SCENARIOS
+from local.training.run import RunError
 from local.training.scenario import run as run_training
+
+# What can go wrong on a person's machine.
+EXPECTED: Final = (
+    BootError,
+    BotoCoreError,
+    ClientError,
+    DashboardsPageError,
+    DeploymentError,
+    DirectoryError,
+    EmulatorGoneError,
+    EmulatorStartError,
+    EnvironmentFileError,
+    NodeFailedError,
+    RunError,
+    ScenarioFileError,
+    ScenarioMismatchError,
+    UnknownReportError,
+)
+
+
+def explain(error: BaseException) -> str:
+    """The error's own words, and what to do where they do not say it."""
+    match error:
+        case EmulatorGoneError() | BotoCoreError():
+            return f"{error}\nit may have ended: read emulator.log below .local, then run the command again"
+        case ClientError():
+            return f"the embedded AWS refused: {error}"
+        case _:
+            return str(error)
+
 
 DEMO: Final = SCENARIOS / "demo.yaml"
 app = typer.Typer(help="The whole platform on this machine.", no_args_is_help=True)

@@ -3,7 +3,6 @@
 The deployed rollout function is asked here, and nowhere else.
 """
 
-import json
 import time
 import uuid
 from collections.abc import Iterator
@@ -15,16 +14,17 @@ import typer
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from cli.account import AwsError, explained
+from cli.account import AwsError
 from cli.answers import print_json, refuse, say
+from cli.functions import ABSENT, FunctionFailedError, call
 from cli.named import Name, fleet_among
-from cli.progress import waiting
 from environments import loader
 from environments.model import Environment
 from fleet import naming
 
 # The function may take a minute and a half. A command that is lost may be given again: by its id it is the same one.
-_COMMAND: Final = Config(connect_timeout=5, read_timeout=100, retries={"mode": "standard", "total_max_attempts": 2})
+_SECONDS: Final = 100.0
+_ASKING: Final = Config(connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 2})
 
 
 class EngineError(AwsError):
@@ -37,18 +37,18 @@ def ask(environment: Environment, action: str, fleet: str, **more: str) -> dict[
     Raises:
         EngineError: it is not deployed, does not answer, or refuses.
     """
-    payload = {"action": action, "fleet": fleet, **more}
-    name = naming.rollout_function(environment.name)
     try:
-        client = boto3.client("lambda", region_name=environment.region, config=_COMMAND)
-        with waiting(f"waiting for {name}"):
-            answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
-        content: dict[str, Any] = json.loads(answer["Payload"].read())
-    except (BotoCoreError, ClientError, ValueError) as error:
-        raise EngineError(_reason(environment, error)) from error
-    if answer.get("FunctionError"):
-        what = content.get("errorMessage") or content.get("errorType") or "no answer"
-        raise EngineError(f"the rollout function failed: {what}; its log says more")
+        name = naming.rollout_function(environment.name)
+        content = call(environment, name, {"action": action, "fleet": fleet, **more}, _SECONDS, attempts=2)
+    except FunctionFailedError as error:
+        raise EngineError(f"the rollout function failed: {error}; its log says more") from error
+    except AwsError as error:
+        if error.code == ABSENT:
+            raise EngineError(
+                f"environment {environment.name} has no rollout function: deploy it, "
+                "with an inference fleet in its file"
+            ) from error
+        raise EngineError(str(error)) from error
     if "refused" in content:
         raise EngineError(f"refused: {content['refused']}")
     return content
@@ -57,16 +57,10 @@ def ask(environment: Environment, action: str, fleet: str, **more: str) -> dict[
 def caller(environment: Environment) -> str:
     """Who asks, for the history; empty where STS does not say."""
     try:
-        sts = boto3.client("sts", region_name=environment.region, config=_COMMAND)
+        sts = boto3.client("sts", region_name=environment.region, config=_ASKING)
         return str(sts.get_caller_identity()["Arn"])[:200]
     except (BotoCoreError, ClientError):
         return ""
-
-
-def _reason(environment: Environment, error: Exception) -> str:
-    if isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") == "ResourceNotFoundException":
-        return f"environment {environment.name} has no rollout function: deploy it, with an inference fleet in its file"
-    return str(explained(error, f"lambda:Invoke of {naming.rollout_function(environment.name)}", environment.region))
 
 
 app = typer.Typer(help="New versions of endpoints: start, status, pause, resume, abort.", no_args_is_help=True)

@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 
-from dashboards import machinery
+from dashboards import platform_health
 from dashboards.widgets import Row, Shape, graph, row, series
-from environments.model import Environment
 from fleet import metrics
 from fleet.metrics import MetricSpec
 
 
-def rows(environment: Environment) -> list[Row]:
+def rows(environment: str, fleets: Sequence[str]) -> list[Row]:
     """The dashboard from top to bottom, every graph with one line per fleet."""
-    fleets = [fleet.name for fleet in environment.node_fleets]
 
     def per_fleet(title: str, spec: MetricSpec, statistic: str) -> Shape:
-        return _per_fleet(title, spec, statistic, environment.name, fleets)
+        return _per_fleet(title, spec, statistic, environment, fleets)
 
     return [
         row(
@@ -32,7 +30,7 @@ def rows(environment: Environment) -> list[Row]:
             per_fleet("Agent CPU, busiest node, of one core", metrics.AGENT_CPU_PERCENT, "Maximum"),
             per_fleet("Agent memory, largest node", metrics.AGENT_RSS_BYTES, "Maximum"),
         ),
-        *machinery.rows(environment.name),
+        *platform_health.rows(environment),
     ]
 
 

@@ -1,4 +1,8 @@
-"""Turns alarm specs into CloudWatch alarms."""
+"""Turns alarm specs into CloudWatch alarms, and windows of planned maintenance into its mute rules.
+
+Source: PutAlarmMuteRule of the CloudWatch API reference. What is muted and still in ALARM at the window's end is told
+then. The platform's own alarms are never muted: a page that could not be delivered is no matter of a fleet.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
@@ -9,7 +13,8 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from fleet import metrics
+from environments.maintenance import Window
+from fleet import metrics, naming
 from fleet.alarms import AlarmSpec, CompositeSpec, MathRef, MetricRef, Severity, Spec, alarms_in
 from fleet.alarms.specs import SUPPRESSOR_EXTENSION_SECONDS, SUPPRESSOR_WAIT_SECONDS
 
@@ -138,3 +143,31 @@ def _query(name: str, ref: MetricRef) -> cw.CfnAlarm.MetricDataQueryProperty:
 
 def _dimensions(ref: MetricRef) -> list[cw.CfnAlarm.DimensionProperty]:
     return [cw.CfnAlarm.DimensionProperty(name=name, value=value) for name, value in ref.dimensions]
+
+
+# Quota of CloudWatch: alarms that one rule may name.
+ALARMS_OF_A_RULE: Final = 100
+
+
+def mute(scope: Construct, environment: str, windows: Sequence[Window], alarms: Mapping[str, Sequence[Spec]]) -> None:
+    """A rule for each window, or several where it is about more alarms than one may name."""
+    for window in windows:
+        fleets = window.fleets or tuple(alarms)
+        names = [spec.name for fleet in fleets for spec in alarms[fleet] if spec.notifies]
+        for part, start in enumerate(range(0, len(names), ALARMS_OF_A_RULE)):
+            _rule(scope, environment, window, part, names[start : start + ALARMS_OF_A_RULE])
+
+
+def _rule(scope: Construct, environment: str, window: Window, part: int, names: list[str]) -> None:
+    suffix = f"-{part + 1}" if part else ""
+    schedule = cw.CfnAlarmMuteRule.ScheduleProperty(
+        duration=f"PT{window.minutes}M", expression=window.expression, timezone=window.time_zone
+    )
+    cw.CfnAlarmMuteRule(
+        scope,
+        f"Mute-{window.name}{suffix}",
+        name=naming.mute_rule(environment, window.name) + suffix,
+        description=f"Planned maintenance: {window.reason}",
+        rule=cw.CfnAlarmMuteRule.RuleProperty(schedule=schedule),
+        mute_targets=cw.CfnAlarmMuteRule.MuteTargetsProperty(alarm_names=names),
+    )

@@ -8,20 +8,25 @@ from dashboards import money
 from dashboards.alarms import AlarmGroup
 from dashboards.by_job import owners_table
 from dashboards.widgets import Row, Shape, alarm_status, graph, log_table, numbers, row, rows_of, series, total
-from environments.model import Environment
 from fleet import metrics, naming
-from fleet.alarms import AlarmSpec, Spec
+from fleet.alarms import Spec, drawn_on
+from fleet.capacity.plan import LaunchPlan
+from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec, Unit
 
 
-def rows(environment: Environment, specs: Mapping[str, Sequence[Spec]], alarms: Mapping[str, AlarmGroup]) -> list[Row]:
-    """The dashboard from top to bottom."""
-    name = environment.name
-    fleets = [fleet.name for fleet in environment.node_fleets]
+def rows(
+    name: str,
+    plans: Mapping[str, LaunchPlan],
+    specs: Mapping[str, Sequence[Spec]],
+    alarms: Mapping[str, AlarmGroup],
+) -> list[Row]:
+    """The dashboard of the environment called ``name`` from top to bottom; ``plans`` are of every fleet with nodes."""
+    fleets = list(plans)
     return [
-        row(money.price_text(environment)),
+        row(money.price_text(plans.values())),
         row(
-            money.now(environment, height=4),
+            money.now(name, plans, height=4),
             numbers("Nodes without a job", [total(metrics.NODES_NO_JOB, name, fleets, label="nodes")]),
         ),
         row(
@@ -38,35 +43,39 @@ def rows(environment: Environment, specs: Mapping[str, Sequence[Spec]], alarms: 
                 stacked=True,
             ),
         ),
-        *_capacity(environment, specs, alarms),
+        *_capacity(name, plans, specs, alarms),
         *rows_of(3, [_cores(name, fleet) for fleet in fleets]),
         row(owners_table(name)),
     ]
 
 
-def _capacity(named: Environment, specs: Mapping[str, Sequence[Spec]], alarms: Mapping[str, AlarmGroup]) -> list[Row]:
-    """What the capacity watch says. A fleet has a graph when it has the alarm: else nobody measures it."""
-    environment = named.name
-    of = {fleet: {spec.key: spec for spec in own if isinstance(spec, AlarmSpec)} for fleet, own in specs.items()}
-    reserved = [fleet for fleet, own in of.items() if "ReservationUnused" in own]
-    blocks = {fleet: own["CapacityBlockEndingSoon"] for fleet, own in of.items() if "CapacityBlockEndingSoon" in own}
-    spot = [fleet for fleet, own in of.items() if "SpotInterruption" in own]
+def _capacity(
+    environment: str,
+    plans: Mapping[str, LaunchPlan],
+    specs: Mapping[str, Sequence[Spec]],
+    alarms: Mapping[str, AlarmGroup],
+) -> list[Row]:
+    """What the capacity watch says. A fleet has the graphs of how it is bought: nobody measures the others."""
+    reserved = [fleet for fleet, plan in plans.items() if plan.is_reserved]
+    blocks = [fleet for fleet, plan in plans.items() if plan.market is MarketKind.CAPACITY_BLOCK]
+    spot = [fleet for fleet, plan in plans.items() if plan.market is MarketKind.SPOT]
 
     def lines(spec: MetricSpec, fleets: Sequence[str]) -> list[cw.Metric]:
         return [series(spec, "Maximum", environment, fleet) for fleet in fleets]
 
     shapes = [
-        money.stale_prices(named),
-        graph("Nodes that EC2 shows", Unit.COUNT, lines(metrics.PRESENT_NODES, list(of))),
-        graph("Missing nodes", Unit.COUNT, lines(metrics.MISSING_NODES, list(of))),
+        money.stale_prices(environment, plans),
+        graph("Nodes that EC2 shows", Unit.COUNT, lines(metrics.PRESENT_NODES, list(specs))),
+        graph("Missing nodes", Unit.COUNT, lines(metrics.MISSING_NODES, list(specs))),
     ]
     if reserved:
         unused = lines(metrics.UNUSED_RESERVATION_USD_PER_HOUR, reserved)
         shapes.append(graph("Unused reservations, dollars an hour", Unit.NONE, unused, stacked=True))
         shapes += [_reservation(environment, fleet) for fleet in reserved]
-    for fleet, ending in blocks.items():
+    for fleet in blocks:
         left = lines(metrics.CAPACITY_BLOCK_MINUTES_LEFT, [fleet])
-        shapes.append(graph(f"Minutes left of the block of {fleet}", Unit.COUNT, left, alarms=[ending]))
+        ending = drawn_on(metrics.CAPACITY_BLOCK_MINUTES_LEFT.name, specs[fleet])
+        shapes.append(graph(f"Minutes left of the block of {fleet}", Unit.COUNT, left, alarms=ending))
     if spot:
         shapes.append(graph("Spot interruptions a minute", Unit.COUNT, lines(metrics.SPOT_INTERRUPTIONS, spot)))
     states = [

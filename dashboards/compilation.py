@@ -4,18 +4,20 @@ Sums run from the left edge of what is shown, so that a rate over a quiet minute
 amount is that of the whole time on the screen. A minute in which something was not measured adds nothing to them.
 """
 
+from collections.abc import Sequence
+
 from aws_cdk import aws_cloudwatch as cw
 
 from dashboards.widgets import MINUTE, Row, Shape, graph, row, series
 from fleet import metrics
-from fleet.alarms import AlarmSpec
+from fleet.alarms import Spec, drawn_on
 from fleet.metrics import MetricSpec, Unit
 
 _SINCE = "since the left edge"
 
 
-def rows(environment: str, fleet: str, *, failing: AlarmSpec) -> list[Row]:
-    """Two rows for one fleet that trains; ``failing`` is its alarm about failures."""
+def rows(environment: str, fleet: str, specs: Sequence[Spec]) -> list[Row]:
+    """Two rows for one fleet that trains; ``specs`` are its alarms."""
     return [
         row(
             graph(
@@ -26,7 +28,7 @@ def rows(environment: str, fleet: str, *, failing: AlarmSpec) -> list[Row]:
                     series(metrics.COMPILE_CACHE_HITS, "Sum", environment, fleet, label="found compiled"),
                     series(metrics.COMPILE_FAILURES, "Sum", environment, fleet, label="failed"),
                 ],
-                alarms=[failing],
+                alarms=drawn_on(metrics.COMPILE_FAILURES.name, specs),
             ),
             graph(
                 "Compiling, seconds that ended in the minute",
@@ -42,10 +44,11 @@ def rows(environment: str, fleet: str, *, failing: AlarmSpec) -> list[Row]:
     ]
 
 
-def serving(environment: str, fleet: str, *, miss: AlarmSpec) -> Shape:
+def serving(environment: str, fleet: str, specs: Sequence[Spec]) -> Shape:
     """For a fleet that serves, where nothing should ever be compiled."""
     misses = [series(metrics.COMPILE_CACHE_MISSES, "Sum", environment, fleet, label="not found compiled")]
-    return graph("Graphs that requests wait for", Unit.COUNT, misses, alarms=[miss])
+    alarms = drawn_on(metrics.COMPILE_CACHE_MISSES.name, specs)
+    return graph("Graphs that requests wait for", Unit.COUNT, misses, alarms=alarms)
 
 
 def _hit_rate(environment: str, fleet: str) -> cw.MathExpression:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_cloudwatch as cw
 
-from dashboards import endpoint_section, hosted, links, machinery, money
+from dashboards import endpoint_section, hosted, links, money, platform_health
 from dashboards.alarms import AlarmGroup
 from dashboards.widgets import (
     MINUTE,
@@ -23,12 +23,14 @@ from environments.fleets import InferenceFleet
 from environments.model import Environment
 from fleet import load_balancer
 from fleet.alarms import AlarmSpec, Severity, Spec
+from fleet.capacity.plan import LaunchPlan
 from fleet.load_balancer import EndpointNames
 from fleet.metrics import Unit
 
 
 def dashboards(
     environment: Environment,
+    plans: Mapping[str, LaunchPlan],
     specs: Mapping[str, tuple[Spec, ...]],
     endpoints: Mapping[str, EndpointNames],
     alarms: Mapping[str, AlarmGroup],
@@ -37,54 +39,56 @@ def dashboards(
     if not environment.monitoring.endpoint_dashboards:
         return {}
     found = {
-        fleet.name: _on_nodes(environment, fleet, specs[fleet.name], endpoints[fleet.name], alarms[fleet.name])
+        fleet.name: [
+            *_head(environment, fleet, endpoint_section.heading(fleet), alarms[fleet.name]),
+            *_on_nodes(environment.name, fleet, plans[fleet.name], specs[fleet.name], endpoints[fleet.name]),
+        ]
         for fleet in environment.inference_fleets
         if fleet.name in endpoints
     }
     return found | {
-        fleet.name: _hosted(environment, fleet, specs[fleet.name], alarms[fleet.name])
+        fleet.name: [
+            *_head(environment, fleet, hosted.heading(environment.region, fleet), alarms[fleet.name]),
+            *_hosted(environment.name, fleet, specs[fleet.name]),
+        ]
         for fleet in environment.hosted_fleets
     }
 
 
 def _on_nodes(
-    environment: Environment, fleet: InferenceFleet, specs: Sequence[Spec], names: EndpointNames, alarms: AlarmGroup
+    environment: str, fleet: InferenceFleet, plan: LaunchPlan, specs: Sequence[Spec], names: EndpointNames
 ) -> list[Row]:
-    name = environment.name
     return [
-        *_states(environment, alarms),
-        _about(environment, fleet, endpoint_section.heading(fleet)),
         row(*endpoint_section.answers(names, specs)),
-        row(_candidates_share(fleet, names), machinery.changes(name)),
-        row(money.price_text(environment, [fleet])),
-        *endpoint_section.load_and_cores(name, fleet, specs, names),
+        row(_candidates_share(fleet, names), platform_health.changes(environment)),
+        row(money.price_text([plan])),
+        *endpoint_section.load_and_cores(environment, fleet, specs, names),
         *_what_alarms_see(specs),
     ]
 
 
-def _hosted(environment: Environment, fleet: InferenceFleet, specs: Sequence[Spec], alarms: AlarmGroup) -> list[Row]:
+def _hosted(environment: str, fleet: InferenceFleet, specs: Sequence[Spec]) -> list[Row]:
     return [
-        *_states(environment, alarms),
-        _about(environment, fleet, hosted.heading(environment.region, fleet)),
-        row(*hosted.answers(environment.name, fleet, specs)),
-        row(machinery.changes(environment.name)),
+        row(*hosted.answers(environment, fleet, specs)),
+        row(platform_health.changes(environment)),
         *_what_alarms_see(specs),
     ]
 
 
-def _states(environment: Environment, alarms: AlarmGroup) -> list[Row]:
+def _head(environment: Environment, fleet: InferenceFleet, heading: str, alarms: AlarmGroup) -> list[Row]:
     titles = {Severity.PAGE: "Alarms that page", Severity.TICKET: "Alarms that open a ticket"}
     return [
         *(row(alarm_status(titles[severity], of)) for severity in titles if (of := alarms.notifying(severity))),
         row(links.runbooks(environment.paging.runbooks_url, [alarms], height=2)),
+        _about(environment.name, fleet.name, heading),
     ]
 
 
-def _about(environment: Environment, fleet: InferenceFleet, heading: str) -> Row:
+def _about(environment: str, fleet: str, heading: str) -> Row:
     ways = (
-        links.to_dashboard("every endpoint", environment.name, "inference"),
-        links.to_dashboard("the whole environment", environment.name, "operator"),
-        f"which version serves: `fleet rollout status {environment.name} {fleet.name}`",
+        links.to_dashboard("every endpoint", environment, "inference"),
+        links.to_dashboard("the whole environment", environment, "operator"),
+        f"which version serves: `fleet rollout status {environment} {fleet}`",
     )
     return row(text(f"{heading}\n\n{' · '.join(ways)}", height=3))
 

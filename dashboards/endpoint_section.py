@@ -1,17 +1,19 @@
-"""What there is to see of an endpoint that ECS runs: its answers at the load balancer, and the cores behind it."""
+"""What there is to see of an endpoint that ECS runs: its answers, how full it is, what they cost, and its cores."""
 
 from collections.abc import Sequence
+from typing import Final
+
+from aws_cdk import aws_cloudwatch as cw
 
 from dashboards import compilation, cores, money
-from dashboards.by_job import per_job
-from dashboards.endpoint_load import load_row
-from dashboards.widgets import Row, Shape, balancer_series, graph, node_states, row, series
+from dashboards.by_job import per_job, search
+from dashboards.widgets import MINUTE, Row, Shape, balancer_series, graph, node_states, row, series, target
 from environments.fleets import InferenceFleet
-from fleet import load_balancer, metrics
-from fleet.alarms import AlarmSpec, Spec
-from fleet.alarms.scaling import seen_by
+from fleet import auto_scaling, load_balancer, metrics, operations_metrics
+from fleet.alarms import Spec, drawn_on
 from fleet.load_balancer import EndpointNames
-from fleet.metrics import Unit
+from fleet.metrics import MetricSpec, Unit
+from fleet.serving.scaling import Targets
 
 
 def heading(fleet: InferenceFleet) -> str:
@@ -21,7 +23,6 @@ def heading(fleet: InferenceFleet) -> str:
 
 def answers(names: EndpointNames, specs: Sequence[Spec]) -> tuple[Shape, ...]:
     """Requests, failures, latency and targets, with the thresholds of its alarms."""
-    latency = next(spec for spec in specs if isinstance(spec, AlarmSpec) and spec.key == "EndpointLatencyP99")
     return (
         graph(
             "Requests a minute",
@@ -43,7 +44,7 @@ def answers(names: EndpointNames, specs: Sequence[Spec]) -> tuple[Shape, ...]:
                 balancer_series(names, load_balancer.TARGET_RESPONSE_TIME, statistic, label=statistic)
                 for statistic in ("p50", "p99")
             ],
-            alarms=[latency],
+            alarms=drawn_on(load_balancer.TARGET_RESPONSE_TIME, specs),
         ),
         graph(
             "Targets",
@@ -52,14 +53,13 @@ def answers(names: EndpointNames, specs: Sequence[Spec]) -> tuple[Shape, ...]:
                 balancer_series(names, load_balancer.HEALTHY_HOST_COUNT, "Minimum", label="healthy"),
                 balancer_series(names, load_balancer.UNHEALTHY_HOST_COUNT, "Maximum", label="unhealthy"),
             ],
-            alarms=[seen_by(specs, "NoHealthyTargets")],
+            alarms=drawn_on(load_balancer.HEALTHY_HOST_COUNT, specs),
         ),
     )
 
 
 def load_and_cores(environment: str, fleet: InferenceFleet, specs: Sequence[Spec], names: EndpointNames) -> list[Row]:
     """How full it is and what that costs, what its cores do, and each of them."""
-    thresholds = {spec.key: spec for spec in specs if isinstance(spec, AlarmSpec)}
     core = metrics.NEURON_CORE_UTILIZATION
     return [
         load_row(environment, fleet, names),
@@ -78,13 +78,13 @@ def load_and_cores(environment: str, fleet: InferenceFleet, specs: Sequence[Spec
                 "Device memory used",
                 Unit.PERCENT,
                 [series(metrics.HBM_USED_PERCENT, "Maximum", environment, fleet.name)],
-                alarms=[thresholds["HbmPressure"]],
+                alarms=drawn_on(metrics.HBM_USED_PERCENT.name, specs),
             ),
             node_states(environment, fleet.name),
         ),
         row(
             cores.heat("Cores by how busy they are", core, environment, fleet.name),
-            compilation.serving(environment, fleet.name, miss=thresholds["CacheMissWhileServing"]),
+            compilation.serving(environment, fleet.name, specs),
             per_job("Tokens a second, by task", metrics.TOKENS_PER_SECOND, "Sum", environment, fleet.name),
             money.so_far(environment, fleet.name),
         ),
@@ -93,3 +93,70 @@ def load_and_cores(environment: str, fleet: InferenceFleet, specs: Sequence[Spec
             cores.core_table(environment, fleet.name, fleet.nodes),
         ),
     ]
+
+
+_MILLION_AN_HOUR: Final = 1_000_000 / 3600
+
+
+def load_row(environment: str, fleet: InferenceFleet, names: EndpointNames) -> Row:
+    """One row; targets are drawn where the endpoint scales with them."""
+    targets = fleet.scaling.targets if fleet.scaling else Targets()
+    return row(
+        _by_node(
+            "Requests in flight per core",
+            metrics.REQUESTS_IN_FLIGHT_PER_CORE,
+            environment,
+            fleet.name,
+            targets.requests_in_flight_per_core,
+        ),
+        _by_node("Queue time", metrics.QUEUE_SECONDS, environment, fleet.name, targets.queue_seconds),
+        _price_of_tokens(environment, fleet.name),
+        _nodes(environment, fleet, names),
+    )
+
+
+def _by_node(title: str, spec: MetricSpec, environment: str, fleet: str, aim: float | None) -> Shape:
+    lines = [
+        series(spec, statistic, environment, fleet, label=label)
+        for statistic, label in (("Average", "mean of the nodes"), ("Maximum", "fullest node"))
+    ]
+    return graph(title, spec.unit, lines, marks=[target(aim)] if aim is not None else ())
+
+
+def _price_of_tokens(environment: str, fleet: str) -> Shape:
+    # A task says its tokens once a minute; Average is the same when a batch is sent twice.
+    tokens = search(metrics.TOKENS_PER_SECOND, "Average", environment, fleet)
+    price = cw.MathExpression(
+        expression=f"{_MILLION_AN_HOUR:.6g} * cost / SUM({tokens})",
+        using_metrics={"cost": series(metrics.COST_USD_PER_HOUR, "Sum", environment, fleet)},
+        label="dollars",
+        period=MINUTE,
+    )
+    return graph("Dollars for a million tokens, all nodes", Unit.NONE, [price])
+
+
+def _nodes(environment: str, fleet: InferenceFleet, names: EndpointNames) -> Shape:
+    lines: list[cw.IMetric] = [series(metrics.PRESENT_NODES, "Maximum", environment, fleet.name, label="in EC2")]
+    if fleet.scaling is not None:
+        lines += [
+            cw.Metric(
+                namespace=auto_scaling.NAMESPACE,
+                metric_name=name,
+                statistic="Maximum",
+                dimensions_map=dict(auto_scaling.dimensions(names.node_group)),
+                period=MINUTE,
+                label=label,
+            )
+            for name, label in ((auto_scaling.DESIRED, "asked for"), (auto_scaling.IN_SERVICE, "in service"))
+        ]
+    lines.append(
+        cw.Metric(
+            namespace=operations_metrics.NAMESPACE,
+            metric_name=operations_metrics.ROLLOUTS_IN_PROGRESS.name,
+            statistic="Maximum",
+            dimensions_map={operations_metrics.ENVIRONMENT: environment},
+            period=MINUTE,
+            label="rollout under way (any endpoint)",
+        )
+    )
+    return graph("Nodes, the candidate's included", Unit.COUNT, lines)

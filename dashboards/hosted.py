@@ -8,7 +8,7 @@ from dashboards.widgets import MINUTE, Shape, graph, target, watched
 from environments.fleets import InferenceFleet
 from environments.hosted_rules import price_difference_text
 from fleet import naming
-from fleet.alarms import AlarmSpec, Spec
+from fleet.alarms import AlarmSpec, Spec, drawn_on
 from fleet.hosting import variants
 from fleet.hosting.variants import CANDIDATE, STABLE, VariantNames
 from fleet.metrics import Unit
@@ -44,7 +44,7 @@ def at_a_glance(environment: str, fleet: InferenceFleet, specs: Sequence[Spec]) 
 
 def instances(specs: Sequence[Spec]) -> Shape:
     """SageMaker counts no healthy ones; one that is there says how busy it is: the sum over its processors."""
-    silent = _by_key(specs)["NoHealthyTargets"]
+    silent = next(spec for spec in specs if isinstance(spec, AlarmSpec) and spec.key == "NoHealthyTargets")
     return graph("Instances: busy percent, gone without a line", Unit.NONE, [watched(silent, label=STABLE)])
 
 
@@ -56,13 +56,9 @@ def _served(endpoint: str, specs: Sequence[Spec]) -> tuple[Shape, ...]:
             "Latency of the model, p99",
             Unit.SECONDS,
             [_seconds(line, name) for name, line in _lines(endpoint, variants.MODEL_LATENCY, "p99").items()],
-            alarms=[_by_key(specs)["EndpointLatencyP99"]],
+            alarms=drawn_on(variants.MODEL_LATENCY, specs),
         ),
     )
-
-
-def _by_key(specs: Sequence[Spec]) -> dict[str, AlarmSpec]:
-    return {spec.key: spec for spec in specs if isinstance(spec, AlarmSpec)}
 
 
 def _both(endpoint: str, metric: str, statistic: str) -> list[cw.IMetric]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from dashboards import endpoint_section, hosted, links, machinery, money
+from dashboards import endpoint_section, hosted, links, money, platform_health
 from dashboards.widgets import GRAPH_HEIGHT, Row, Shape, row, text
 from environments.model import Environment
 from fleet import naming
 from fleet.alarms import Spec
+from fleet.capacity.plan import LaunchPlan
 from fleet.load_balancer import EndpointNames
 
 # Of the 24 columns: what an endpoint is, beside four graphs.
@@ -15,14 +16,17 @@ _GRAPH_WIDTH = 5
 
 
 def rows(
-    environment: Environment, specs: Mapping[str, tuple[Spec, ...]], endpoints: Mapping[str, EndpointNames]
+    environment: Environment,
+    plans: Mapping[str, LaunchPlan],
+    specs: Mapping[str, tuple[Spec, ...]],
+    endpoints: Mapping[str, EndpointNames],
 ) -> list[Row]:
     """One section per endpoint, or one row where each has a dashboard of its own."""
     if environment.monitoring.endpoint_dashboards:
         found = _overview(environment, specs, endpoints)
-        return [*found, row(machinery.changes(environment.name))] if found else []
+        return [*found, row(platform_health.changes(environment.name))] if found else []
     found = _sections(environment, specs, endpoints)
-    top = [row(money.price_text(environment)), row(machinery.changes(environment.name))]
+    top = [row(money.price_text(plans.values())), row(platform_health.changes(environment.name))]
     return [*top, *found] if found else []
 
 

@@ -4,48 +4,39 @@ Nodes count their own price. A reserved instance that nothing runs on has no age
 and it is paid for and wasted all the same.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from aws_cdk import aws_cloudwatch as cw
 
 from dashboards.widgets import MINUTE, Shape, graph, numbers, series, text
-from environments.fleet_specs import fleet_spec
-from environments.fleets import Fleet
-from environments.markets import CapacityBlock, Reservation
-from environments.model import Environment
 from fleet import metrics
+from fleet.capacity.plan import LaunchPlan
 from fleet.metrics import MetricSpec, Unit
-from fleet.prices import price_of
 from fleet.prices.wording import UNKNOWN, rate
 
 # For a log table with dollars: the price that the events were counted at, which may be newer than the deployed one.
 PRICE_COLUMNS = "latest(price.kind) as price_kind, latest(price.as_of) as price_date"
 
 
-def price_text(environment: Environment, fleets: Sequence[Fleet] | None = None) -> Shape:
-    """Prices as they were deployed, of ``fleets`` or of all. What day they are read on, nobody knows here: StalePrice
-    says that one is old.
-    """
-    lines = []
-    for fleet in environment.node_fleets if fleets is None else fleets:
-        price = price_of(fleet_spec(environment, fleet))
-        lines.append(f"**{fleet.name}**: {UNKNOWN if price is None else rate(price, None)}")
+def price_text(plans: Iterable[LaunchPlan]) -> Shape:
+    """Prices as they were deployed. What day they are read on, nobody knows here: StalePrice says that one is old."""
+    lines = [f"**{plan.spec.name}**: {UNKNOWN if plan.price is None else rate(plan.price, None)}" for plan in plans]
     told = " · ".join(lines)
     newer = "Nodes count at a newer price once AWS's lists are refreshed; the tables name the kind and date they used."
     return text(f"Dollars, as deployed: {told}. {newer}", height=2 + len(lines) // 4)
 
 
-def stale_prices(environment: Environment) -> Shape:
+def stale_prices(environment: str, fleets: Iterable[str]) -> Shape:
     """Which fleets' prices are too old, or not known."""
-    lines = [series(metrics.STALE_PRICE, "Maximum", environment.name, fleet.name) for fleet in environment.node_fleets]
+    lines = [series(metrics.STALE_PRICE, "Maximum", environment, fleet) for fleet in fleets]
     return graph("Stale prices (1: too old, or not known)", Unit.COUNT, lines)
 
 
-def now(environment: Environment, *, height: int) -> Shape:
+def now(environment: str, plans: Mapping[str, LaunchPlan], *, height: int) -> Shape:
     """What all fleets cost and waste at this moment, reserved instances that nothing runs on included."""
     values = [
-        _total(environment, metrics.COST_USD_PER_HOUR, label="paid"),
-        _total(environment, metrics.WASTED_USD_PER_HOUR, label="wasted"),
+        _total(environment, plans, metrics.COST_USD_PER_HOUR, label="paid"),
+        _total(environment, plans, metrics.WASTED_USD_PER_HOUR, label="wasted"),
     ]
     return numbers("Dollars an hour, idle reservations included", values, height=height)
 
@@ -62,20 +53,19 @@ def so_far(environment: str, fleet: str) -> Shape:
     )
 
 
-def _total(environment: Environment, spec: MetricSpec, *, label: str) -> cw.MathExpression:
+def _total(environment: str, plans: Mapping[str, LaunchPlan], spec: MetricSpec, *, label: str) -> cw.MathExpression:
     prefix = spec.name[0].lower() + spec.name[1:]
-    name = environment.name
-    nodes = {f"{prefix}{at}": series(spec, "Sum", name, of.name) for at, of in enumerate(environment.node_fleets)}
-    return _sum(nodes | _idle(environment, prefix), label=label)
+    nodes = {f"{prefix}{at}": series(spec, "Sum", environment, fleet) for at, fleet in enumerate(plans)}
+    return _sum(nodes | _idle(environment, plans, prefix), label=label)
 
 
-def _idle(environment: Environment, prefix: str) -> dict[str, cw.Metric]:
+def _idle(environment: str, plans: Mapping[str, LaunchPlan], prefix: str) -> dict[str, cw.Metric]:
     """The reserved instances that nothing runs on, of the fleets that have reservations."""
     spec = metrics.UNUSED_RESERVATION_USD_PER_HOUR
     return {
-        f"{prefix}Idle{at}": series(spec, "Maximum", environment.name, fleet.name)
-        for at, fleet in enumerate(environment.node_fleets)
-        if isinstance(fleet.market, Reservation | CapacityBlock)
+        f"{prefix}Idle{at}": series(spec, "Maximum", environment, fleet)
+        for at, (fleet, plan) in enumerate(plans.items())
+        if plan.is_reserved
     }
 
 

@@ -1,21 +1,20 @@
 """For the person on call: what fires, is data arriving, is work done, what does it cost, which nodes are worst."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from dashboards import links, machinery, money
+from dashboards import links, money, platform_health
 from dashboards.alarms import AlarmGroup
 from dashboards.by_job import EACH_JOB_OF_A_NODE, owners_table
 from dashboards.widgets import GRAPH_HEIGHT, Row, Shape, alarm_status, graph, log_table, row, series
-from environments.model import Environment
 from fleet import metrics, naming
 from fleet.alarms import Severity
+from fleet.capacity.plan import LaunchPlan
 from fleet.metrics import Unit
 
 
-def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
-    """The dashboard from top to bottom."""
-    name = environment.name
-    fleets = [fleet.name for fleet in environment.node_fleets]
+def rows(name: str, plans: Mapping[str, LaunchPlan], alarms: Sequence[AlarmGroup], *, runbooks_url: str) -> list[Row]:
+    """The dashboard of the environment called ``name`` from top to bottom; ``plans`` are of every fleet with nodes."""
+    fleets = list(plans)
     pages = [alarm for group in alarms for alarm in group.notifying(Severity.PAGE)]
     tickets = [alarm for group in alarms for alarm in group.notifying(Severity.TICKET)]
     return [
@@ -47,11 +46,11 @@ def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
                 Unit.COUNT,
                 [series(metrics.EXECUTIONS_COMPLETED, "Sum", name, f) for f in fleets],
             ),
-            machinery.changes(name),
+            platform_health.changes(name),
         ),
-        row(money.price_text(environment)),
+        row(money.price_text(plans.values())),
         row(
-            money.now(environment, height=GRAPH_HEIGHT),
+            money.now(name, plans, height=GRAPH_HEIGHT),
             graph(
                 "Wasted dollars an hour",
                 Unit.NONE,
@@ -61,7 +60,7 @@ def rows(environment: Environment, alarms: Sequence[AlarmGroup]) -> list[Row]:
         ),
         row(owners_table(name)),
         row(_worst_nodes(name)),
-        row(links.runbooks(environment.paging.runbooks_url, alarms, height=3)),
+        row(links.runbooks(runbooks_url, alarms, height=3)),
     ]
 
 

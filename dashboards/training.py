@@ -8,23 +8,26 @@ from dashboards import compilation, cores, money, network
 from dashboards.by_job import work_rows
 from dashboards.widgets import MINUTE, Row, graph, node_states, row, series, text, watched
 from environments.fleets import TrainingFleet
-from environments.model import Environment
 from fleet import metrics
-from fleet.alarms import AlarmSpec, Spec
+from fleet.alarms import Spec, drawn_on
+from fleet.capacity.plan import LaunchPlan
 from fleet.metrics import MetricSpec, Unit
 
 
-def rows(environment: Environment, specs: Mapping[str, tuple[Spec, ...]]) -> list[Row]:
-    """One section per training fleet."""
-    sections = [_section(environment, fleet, specs[fleet.name]) for fleet in environment.training_fleets]
-    return [row(money.price_text(environment)), *(widgets for section in sections for widgets in section)]
+def rows(
+    environment: str,
+    fleets: Sequence[TrainingFleet],
+    plans: Mapping[str, LaunchPlan],
+    specs: Mapping[str, tuple[Spec, ...]],
+) -> list[Row]:
+    """One section for each of ``fleets``; ``plans`` are those of all."""
+    sections = [_section(environment, fleet, plans[fleet.name], specs[fleet.name]) for fleet in fleets]
+    return [row(money.price_text(plans.values())), *(widgets for section in sections for widgets in section)]
 
 
-def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) -> list[Row]:
-    environment, name = named.name, fleet.name
-    thresholds = {spec.key: spec for spec in specs if isinstance(spec, AlarmSpec)}
-    # The threshold belongs to the metric that the alarm reads, which depends on whether FLOPs are reported.
-    low = [thresholds["UtilizationBelowThreshold"]]
+def _section(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Sequence[Spec]) -> list[Row]:
+    name = fleet.name
+    stragglers = drawn_on(metrics.JOB_CORES_APART.name, specs)
     worst_tensor_engine = _worst_job(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, environment, name)
     worst_core = _worst_job(metrics.LOWEST_JOB_CORE_UTILIZATION, environment, name)
     return [
@@ -34,19 +37,19 @@ def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) ->
                 "Tensor engines, running jobs",
                 Unit.PERCENT,
                 [*_spread(metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, environment, name), worst_tensor_engine],
-                alarms=low if fleet.reports_flops else (),
+                alarms=drawn_on(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION.name, specs),
             ),
             graph(
                 "NeuronCores, running jobs",
                 Unit.PERCENT,
                 [*_spread(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, environment, name), worst_core],
-                alarms=[thresholds["IdleAllocated"]] + ([] if fleet.reports_flops else low),
+                alarms=drawn_on(metrics.LOWEST_JOB_CORE_UTILIZATION.name, specs),
             ),
             graph(
                 "Device memory used",
                 Unit.PERCENT,
                 [series(metrics.HBM_USED_PERCENT, s, environment, name, label=s) for s in ("Average", "Maximum")],
-                alarms=[thresholds["HbmPressure"]],
+                alarms=drawn_on(metrics.HBM_USED_PERCENT.name, specs),
             ),
             graph(
                 "Memory used of one device",
@@ -70,9 +73,9 @@ def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) ->
                 Unit.NONE,
                 [
                     _furthest_apart(environment, name),
-                    watched(thresholds["Straggler"], label="slowest behind its job's median, if many"),
+                    *(watched(alarm, label="slowest behind its job's median, if many") for alarm in stragglers),
                 ],
-                alarms=[thresholds["Straggler"]],
+                alarms=stragglers,
             ),
             money.so_far(environment, name),
         ),
@@ -95,8 +98,8 @@ def _section(named: Environment, fleet: TrainingFleet, specs: Sequence[Spec]) ->
             node_states(environment, name),
         ),
         work_rows(environment, name),
-        *compilation.rows(environment, name, failing=thresholds["CompileFailing"]),
-        *network.rows(named, fleet),
+        *compilation.rows(environment, name, specs),
+        *network.rows(environment, plan),
         row(cores.spread_table(environment, name, fleet.nodes), cores.core_table(environment, name, fleet.nodes)),
     ]
 

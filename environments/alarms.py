@@ -1,8 +1,11 @@
-"""From an environment file to its alarms: the settings of each fleet, and every spec that is deployed."""
+"""From an environment file to its alarms: the settings of each fleet, every spec that is deployed, and its faults."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Final
 
-from environments.fleet_specs import fleet_spec
+from environments.alarm_linter import Around, lint, of_specs
+from environments.documents import RUNBOOKS
+from environments.fleet_specs import can_be_planned, fleet_spec
 from environments.fleets import Fleet, InferenceFleet
 from environments.model import Environment
 from fleet import naming
@@ -19,7 +22,8 @@ from fleet.alarms import (
     precompile_alarms,
 )
 from fleet.capacity.interfaces import uses_efa
-from fleet.fleet_spec import MarketKind, Purpose
+from fleet.diagnostics import Diagnostic
+from fleet.fleet_spec import Purpose
 from fleet.hosting.variants import VariantNames
 from fleet.instances import instance_type
 from fleet.load_balancer import EndpointNames
@@ -39,7 +43,7 @@ def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
         environment=environment.name,
         fleet=fleet.name,
         purpose=fleet.purpose,
-        market=MarketKind(fleet.market.kind),
+        market=fleet.market_kind,
         nodes=fleet.nodes,
         reports_flops=fleet.reports_flops,
         has_efa=uses_efa(fleet_spec(environment, fleet), instance_type(fleet.instance_type)),
@@ -82,3 +86,28 @@ def machinery_alarms(environment: Environment, precompilation: str) -> tuple[Spe
 def jobs_planned(environment: Environment) -> int:
     """Jobs at once in all fleets, at the most that ``fleet plan cost`` prices."""
     return sum(int(jobs_at_once(Purpose(fleet.purpose), fleet.nodes).high) for fleet in environment.node_fleets)
+
+
+# Nothing that is judged depends on what they are called.
+_ANY_BALANCER: Final = EndpointNames("app/any/0", "targetgroup/any/0")
+_ANY_PIPELINE: Final = "arn"
+
+
+def around(environment: Environment) -> Around:
+    """What the linter needs to know of an environment. Reads which runbooks there are."""
+    return Around(
+        environment=environment.name,
+        fleets=tuple(fleet.name for fleet in environment.fleets),
+        runbooks=frozenset(path.stem for path in RUNBOOKS.glob("*.md") if path.stem != "README"),
+        cloudwatch_usd_per_month=environment.monitoring.cloudwatch_usd_per_month,
+    )
+
+
+def lint_alarms(environment: Environment) -> Iterator[Diagnostic]:
+    """Findings about the alarms that the file will have; dashboards are judged at synthesis."""
+    # A fleet of a type that there is not, or in no zone of the network, has a diagnostic of its own.
+    if not can_be_planned(environment):
+        return
+    endpoints = {fleet.name: _ANY_BALANCER for fleet in environment.inference_fleets}
+    specs = [spec for of_fleet in environment_alarms(environment, endpoints).values() for spec in of_fleet]
+    yield from lint(of_specs([*specs, *machinery_alarms(environment, _ANY_PIPELINE)]), around(environment))

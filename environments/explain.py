@@ -42,7 +42,9 @@ def _explain_one(error: ErrorDetails, written: object, known: Vocabulary) -> Dia
     location = error["loc"]
     path = _path(location, written, known)
     key = _key(location)
-    code = f"invalid-{error['type'].replace('_', '-')}"
+    # One code for a value that is none of several, however the model names them.
+    kind = "literal_error" if error["type"] in _CHOICES else error["type"]
+    code = f"invalid-{kind.replace('_', '-')}"
     context = error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":

@@ -14,7 +14,6 @@ from environments.model import Environment
 from environments.scaling import diagnose_scaling
 from fleet import naming
 from fleet.diagnostics import Diagnostic, refuse, warn
-from fleet.fleet_spec import MarketKind
 from fleet.pool.job import MOST_STARTS
 
 # EC2 user guide, tag restrictions: up to 256 letters, digits, spaces and + - = . _ : / @
@@ -43,7 +42,7 @@ def diagnose_entry(environment: Environment, fleet: Fleet) -> Iterator[Diagnosti
             yield from _asks_for_a_path("liveness_path", fleet.endpoint.liveness_path)
         yield from serves_what_was_compiled(environment, fleet)
         if fleet.endpoint.scaling is not None:
-            yield from diagnose_scaling(fleet.endpoint.scaling, fleet.nodes, MarketKind(fleet.market.kind))
+            yield from diagnose_scaling(fleet.endpoint.scaling, fleet.nodes, fleet.market_kind)
 
 
 def owner_is_a_tag(owner: str) -> Iterator[Diagnostic]:

@@ -1,11 +1,20 @@
-"""From a fleet of an environment file to the plain values that ``fleet.capacity`` compiles."""
+"""From the fleets of an environment file to the plain values that ``fleet.capacity`` compiles, and to their plans."""
 
 from environments.fleets import Fleet, InferenceFleet, TrainingFleet
 from environments.markets import CapacityBlock, Reservation, end_of
 from environments.model import Environment
-from fleet.fleet_spec import EfaLayout, Engine, FleetSpec, MarketKind, Purpose, Reserved, Software
-from fleet.instances import Price, PriceKind
-from fleet.neuron_software import Framework
+from fleet.capacity.plan import LaunchPlan, compile_fleet
+from fleet.fleet_spec import Engine, FleetSpec, Purpose, Reserved, Software
+from fleet.instances import Price, PriceKind, catalogue
+
+
+def launch_plans(environment: Environment) -> dict[str, LaunchPlan]:
+    """The plan of every fleet with nodes, by its name: compiled once, and handed on to all that is built from it.
+
+    Raises:
+        FleetRefusedError: a fleet cannot be built; ``loader.load_file`` refuses a file with one.
+    """
+    return {fleet.name: compile_fleet(fleet_spec(environment, fleet)) for fleet in environment.node_fleets}
 
 
 def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:
@@ -23,13 +32,13 @@ def fleet_spec(environment: Environment, fleet: Fleet) -> FleetSpec:
         nodes=fleet.nodes,
         region=environment.region,
         zone_ids=zone_ids,
-        market=MarketKind(fleet.market.kind),
-        engine=Engine(fleet.engine) if isinstance(fleet, TrainingFleet) else Engine.BATCH,
+        market=fleet.market_kind,
+        engine=fleet.engine if isinstance(fleet, TrainingFleet) else Engine.BATCH,
         availability_zone=zone,
         reserved=_reserved(fleet),
         placement_group=fleet.placement_group,
         efa=fleet.efa,
-        efa_layout=EfaLayout(fleet.efa_layout),
+        efa_layout=fleet.efa_layout,
         lnc=fleet.lnc,
         software=_software(fleet),
         devices_per_task=fleet.endpoint.devices_per_task if isinstance(fleet, InferenceFleet) else None,
@@ -66,9 +75,17 @@ def _software(fleet: Fleet) -> Software:
     image = fleet.endpoint.container_image if isinstance(fleet, InferenceFleet) else fleet.container_image
     return Software(
         neuron_sdk=fleet.neuron_sdk,
-        framework=Framework(fleet.framework) if fleet.framework else None,
+        framework=fleet.framework,
         container_image=image,
         machine_image=fleet.image_parameter,
         # Only what is measured needs a peak to be measured against.
         dtype=fleet.dtype if fleet.reports_flops else None,
+    )
+
+
+def can_be_planned(environment: Environment) -> bool:
+    """Whether every fleet is of a known type and in a zone of the network; each that is not is an error elsewhere."""
+    zones = environment.network.availability_zones
+    return all(fleet.instance_type in catalogue() for fleet in environment.fleets) and all(
+        fleet.availability_zone in zones for fleet in environment.training_fleets
     )

@@ -9,7 +9,9 @@ from pydantic_core import PydanticCustomError
 from environments.endpoints import Endpoint
 from environments.markets import CapacityBlock, Market, Reservation
 from environments.strict_model import StrictModel
+from fleet.fleet_spec import EfaLayout, Engine, MarketKind
 from fleet.instances import core_groupings
+from fleet.neuron_software import Framework
 from fleet.serving.scaling import Scaling
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
@@ -70,7 +72,7 @@ class _Fleet(StrictModel):
     """
     efa: bool | None = None
     """Whether nodes talk over EFA. Default: when the instance type has it and the fleet trains on several nodes."""
-    efa_layout: Literal["efa", "efa-only"] = "efa"
+    efa_layout: EfaLayout = EfaLayout.EFA
     """How EFA takes the network cards: with an IP address on each of them, or one for the whole node (untested by AWS
     on Trainium)."""
     placement_group: bool | None = None
@@ -79,7 +81,7 @@ class _Fleet(StrictModel):
     """Types that could take the fleet's place, in order of preference."""
     neuron_sdk: Annotated[str, Field(pattern=r"^\d{1,2}\.\d{1,3}(\.\d{1,3})?$")] | None = None
     """Neuron SDK in the container, ``"2.28"``. Default: what the image's tag says, if it does."""
-    framework: Literal["nxd-inference", "nxd-training", "torch-xla", "vllm", "jax"] | None = None
+    framework: Framework | None = None
     """What runs the model; with the SDK it says which chips it runs on."""
     lnc: Lnc | None = None
     """Physical cores in one logical core. Default: the chip's."""
@@ -93,6 +95,11 @@ class _Fleet(StrictModel):
     """What the fleet's owner has agreed on with AWS. Default: the published price of how it is bought."""
     gate: Gate = Gate()
     alarms: FleetAlarms = FleetAlarms()
+
+    @property
+    def market_kind(self) -> MarketKind:
+        """How its nodes are bought."""
+        return MarketKind(self.market.kind)
 
 
 class Pool(StrictModel):
@@ -114,7 +121,7 @@ class TrainingFleet(_Fleet):
     purpose: Literal["training"]
     availability_zone: str
     container_image: str
-    engine: Literal["batch", "pool"] = "batch"
+    engine: Engine = Engine.BATCH
     """AWS Batch, or an Auto Scaling group of the platform's own: for Spot, for nodes that stay, and for nodes that are
     replaced when they fail. docs/pool.md compares them."""
     pool: Pool | None = None
@@ -133,7 +140,7 @@ class TrainingFleet(_Fleet):
     @property
     def is_pool(self) -> bool:
         """Whether its nodes and jobs are the platform's own business, and not AWS Batch's."""
-        return self.engine == "pool"
+        return self.engine is Engine.POOL
 
     @property
     def reservation_id(self) -> str | None:

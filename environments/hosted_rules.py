@@ -120,7 +120,7 @@ def _fits_a_name(environment: Environment, fleet: InferenceFleet) -> Iterator[Di
 
 
 def _market_is_sagemakers(fleet: InferenceFleet) -> Iterator[Diagnostic]:
-    if MarketKind(fleet.market.kind) is not MarketKind.ON_DEMAND:
+    if fleet.market_kind is not MarketKind.ON_DEMAND:
         yield refuse(
             "market-of-sagemaker",
             "market.kind",

@@ -17,7 +17,7 @@ from environments.network import Network
 from environments.paging import Paging
 from environments.strict_model import StrictModel
 from fleet.budgets.spending import StopMode, may_be_stopped
-from fleet.fleet_spec import MarketKind, Purpose
+from fleet.fleet_spec import Purpose
 
 AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
@@ -80,9 +80,7 @@ class Environment(StrictModel):
         if self.budgets is None or self.budgets.stop is StopMode.NEVER:
             return ()
         return tuple(
-            fleet
-            for fleet in self.training_fleets
-            if may_be_stopped(Purpose(fleet.purpose), MarketKind(fleet.market.kind))
+            fleet for fleet in self.training_fleets if may_be_stopped(Purpose(fleet.purpose), fleet.market_kind)
         )
 
     @property

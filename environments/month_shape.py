@@ -1,21 +1,26 @@
-"""From an environment file to the plain values that ``planning.month`` prices."""
+"""From an environment file to the values that ``planning.month`` prices, and whether CloudWatch keeps its budget."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from environments.alarms import environment_alarms, machinery_alarms
-from environments.fleet_specs import fleet_spec, negotiated_price
+from environments.fleet_specs import can_be_planned, fleet_spec, negotiated_price
 from environments.fleets import Fleet, InferenceFleet
 from environments.markets import CapacityBlock, Reservation
 from environments.model import Environment
 from fleet.alarms import AlarmSpec, MathRef
 from fleet.capacity.interfaces import uses_efa
+from fleet.diagnostics import Diagnostic, warn
 from fleet.fleet_spec import Purpose
 from fleet.hosting.surcharge import surcharge
 from fleet.instances import Price, instance_type
 from fleet.load_balancer import EndpointNames
 from fleet.prices import price_of
+from fleet.prices.wording import amount
 from fleet.serving.scaling_policies import rules, tracked
+from planning.month.bill import month_of
+from planning.month.line import Group
+from planning.month.prices import service_price
 from planning.month.shape import EnvironmentShape, FleetShape, Function, HostedShape
 
 # The network stack's interface endpoints, each in every zone.
@@ -136,3 +141,22 @@ def _moving(environment: str, fleet: InferenceFleet) -> int:
 
 def _metrics(spec: AlarmSpec) -> int:
     return len(spec.metric.queries) if isinstance(spec.metric, MathRef) else 1
+
+
+def over_cloudwatch_budget(environment: Environment) -> Iterator[Diagnostic]:
+    """A warning where more is expected than ``monitoring.cloudwatch_usd_per_month``; nothing where none is set."""
+    budget = environment.monitoring.cloudwatch_usd_per_month
+    # A fleet of a type that there is not, or in no zone of the network, has a diagnostic of its own.
+    if budget is None or not can_be_planned(environment):
+        return
+    month = month_of(month_shape(environment))
+    if month.is_over_cloudwatch_budget:
+        expected, day = month.usd(Group.CLOUDWATCH), service_price("logs-ingest-gb").as_of
+        yield warn(
+            "cloudwatch-over-budget",
+            "monitoring.cloudwatch_usd_per_month",
+            f"{budget:g}",
+            f"CloudWatch is expected to cost ${amount(expected.expected)} a month (${amount(expected.low)} to "
+            f"${amount(expected.high)}, list prices of {day}), and ${amount(budget)} is allowed",
+            "see its lines with `fleet plan cost`; raise the budget, or keep logs for fewer days",
+        )

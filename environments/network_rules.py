@@ -1,29 +1,28 @@
 """What must hold of the network: zones that exist, and addresses for everything that lives in them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from environments.fleet_specs import fleet_spec
-from environments.fleets import InferenceFleet, TrainingFleet
+from environments.fleets import InferenceFleet
 from environments.model import Environment
-from environments.network import is_private
-from environments.subnets import BALANCER_ADDRESSES, PUBLIC_ADDRESSES, PUBLIC_MASK, node_addresses
+from environments.network import BALANCER_ADDRESSES, PUBLIC_ADDRESSES, PUBLIC_MASK, is_private, node_addresses
 from fleet.capacity import FleetRefusedError, LaunchPlan, compile_fleet
 from fleet.diagnostics import Diagnostic, refuse, warn
+from fleet.fleet_spec import FleetSpec
 
 LARGEST_VPC: Final = 16
 SMALLEST_VPC: Final = 28
 
 
-def diagnose_network(environment: Environment) -> Iterator[Diagnostic]:
-    """Everything that is wrong with ``network``."""
+def diagnose_network(environment: Environment, specs: Mapping[int, FleetSpec]) -> Iterator[Diagnostic]:
+    """Everything that is wrong with ``network``; ``specs`` are those of the fleets with nodes, by their place there."""
     yield from _zone_ids_differ(environment)
     yield from _gateways_have_zones(environment)
     yield from _is_a_vpc(environment)
     yield from _public_subnets_have_addresses(environment)
     if LARGEST_VPC <= environment.network.cidr.prefixlen <= SMALLEST_VPC:
-        yield from _has_addresses(environment)
+        yield from _has_addresses(environment, specs)
 
 
 def _zone_ids_differ(environment: Environment) -> Iterator[Diagnostic]:
@@ -68,7 +67,7 @@ def _is_a_vpc(environment: Environment) -> Iterator[Diagnostic]:
         )
 
 
-def _has_addresses(environment: Environment) -> Iterator[Diagnostic]:
+def _has_addresses(environment: Environment, specs: Mapping[int, FleetSpec]) -> Iterator[Diagnostic]:
     network = environment.network
     room = node_addresses(network.cidr, len(network.availability_zones))
     if room == 0:
@@ -80,7 +79,7 @@ def _has_addresses(environment: Environment) -> Iterator[Diagnostic]:
             f"use {_widened(environment, 1)}",
         )
         return
-    for zone, needed in _needed(environment).items():
+    for zone, needed in _needed(environment, specs).items():
         if needed > room:
             yield refuse(
                 "too-few-addresses",
@@ -104,20 +103,19 @@ def _public_subnets_have_addresses(environment: Environment) -> Iterator[Diagnos
         )
 
 
-def _needed(environment: Environment) -> Counter[str]:
+def _needed(environment: Environment, specs: Mapping[int, FleetSpec]) -> Counter[str]:
     """Addresses by zone name, with nodes spread evenly over the zones of an inference fleet."""
     needed: Counter[str] = Counter()
     zones = environment.network.availability_zones
-    for fleet in environment.node_fleets:
-        if isinstance(fleet, TrainingFleet) and fleet.availability_zone not in zones:
-            continue
+    for index, spec in specs.items():
+        fleet = environment.fleets[index]
         try:
-            plan = compile_fleet(fleet_spec(environment, fleet))
+            plan = compile_fleet(spec)
         except FleetRefusedError:
             continue
         offered = [zone for zone, zone_id in zones.items() if zone_id in plan.zone_ids]
         for zone in offered:
-            needed[zone] += _of_nodes(plan, -(-fleet.nodes // len(offered)))
+            needed[zone] += _of_nodes(plan, -(-plan.nodes // len(offered)))
         if isinstance(fleet, InferenceFleet) and not fleet.endpoint.clients.public:
             needed.update(dict.fromkeys(zones, BALANCER_ADDRESSES))
     for fleet in environment.hosted_fleets:

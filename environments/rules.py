@@ -2,20 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Final, TypeGuard
+from zoneinfo import ZoneInfo
 
-from environments.alarm_lint import lint_alarms
+from environments.alarms import lint_alarms
 from environments.budget_rules import diagnose_budgets
-from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.fleet_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
-from environments.fleets import InferenceFleet, TrainingFleet
+from environments.fleets import Fleet, InferenceFleet, TrainingFleet
 from environments.hosted_rules import belongs_to_sagemaker, diagnose_hosted
 from environments.limit_rules import diagnose_limits
-from environments.maintenance_rules import diagnose_maintenance
+from environments.maintenance import Window
 from environments.meant import as_meant
 from environments.model import Environment
+from environments.month_shape import over_cloudwatch_budget
 from environments.network_rules import diagnose_network
 from environments.paging_rules import diagnose_paging
 from environments.stack_size import fits_its_stacks
@@ -38,11 +39,11 @@ def _diagnose(environment: Environment, now: datetime | None) -> Iterator[Diagno
     yield from owner_is_a_tag(environment.owner)
     yield from _names_differ(environment)
     yield from _hosted_names_differ(environment)
-    yield from diagnose_network(environment)
-    specs: dict[int, FleetSpec] = {}
+    specs = dict(_specs(environment))
+    yield from diagnose_network(environment, specs)
     for index, fleet in enumerate(environment.fleets):
         place = f"fleets[{index}]"
-        if isinstance(fleet, TrainingFleet) and fleet.availability_zone not in environment.network.availability_zones:
+        if _is_nowhere(fleet, environment):
             yield _unknown_zone(environment, fleet.availability_zone, place)
             continue
         if isinstance(fleet, InferenceFleet) and fleet.is_hosted:
@@ -50,7 +51,6 @@ def _diagnose(environment: Environment, now: datetime | None) -> Iterator[Diagno
             continue
         if isinstance(fleet, InferenceFleet):
             yield from (each.under(place) for each in belongs_to_sagemaker(fleet))
-        specs[index] = fleet_spec(environment, fleet)
         for diagnostic in diagnose_entry(environment, fleet):
             yield diagnostic.under(place)
         for diagnostic in diagnose_fleet(specs[index], now=now):
@@ -65,6 +65,19 @@ def _diagnose(environment: Environment, now: datetime | None) -> Iterator[Diagno
     yield from diagnose_budgets(environment)
     yield from diagnose_maintenance(environment, now=now)
     yield from lint_alarms(environment)
+
+
+def _specs(environment: Environment) -> Iterator[tuple[int, FleetSpec]]:
+    """Of the fleets with nodes, by their place in the file, as far as it is known where their nodes lie."""
+    for index, fleet in enumerate(environment.fleets):
+        hosted = isinstance(fleet, InferenceFleet) and fleet.is_hosted
+        if not hosted and not _is_nowhere(fleet, environment):
+            yield index, fleet_spec(environment, fleet)
+
+
+def _is_nowhere(fleet: Fleet, environment: Environment) -> TypeGuard[TrainingFleet]:
+    zones = environment.network.availability_zones
+    return isinstance(fleet, TrainingFleet) and fleet.availability_zone not in zones
 
 
 def _names_differ(environment: Environment) -> Iterator[Diagnostic]:
@@ -139,3 +152,27 @@ def _quotas(environment: Environment, specs: dict[int, FleetSpec]) -> Iterator[D
             f"all nodes need {need.vcpus} vCPUs of the quota {need.name} ({need.code}) in {environment.region}",
             f"see aws service-quotas get-service-quota --service-code ec2 --quota-code {need.code}",
         )
+
+
+def diagnose_maintenance(environment: Environment, *, now: datetime | None) -> Iterator[Diagnostic]:
+    """Fleets that there are not, names that are there twice, and windows that were over before ``now``."""
+    fleets = [fleet.name for fleet in environment.fleets]
+    names = Counter(window.name for window in environment.maintenance)
+    for index, window in enumerate(environment.maintenance):
+        place = f"maintenance[{index}]"
+        for fleet in window.fleets:
+            if fleet not in fleets:
+                fix = f"use some of {', '.join(fleets)}, or leave fleets out for all of them"
+                yield refuse("maintenance-unknown-fleet", f"{place}.fleets", fleet, f"there is no fleet {fleet}", fix)
+        if names[window.name] > 1:
+            twice = f"{names[window.name]} windows are called {window.name}"
+            yield refuse("maintenance-name-twice", f"{place}.name", window.name, twice, "give each its own name")
+        if now is not None and _is_over(window, now):
+            over = "this window is over, and mutes nothing any more"
+            yield warn("maintenance-is-over", f"{place}.at", f"{window.at:%Y-%m-%dT%H:%M}", over, "take it out")
+
+
+def _is_over(window: Window, now: datetime) -> bool:
+    if window.at is None:
+        return False
+    return window.at.replace(tzinfo=ZoneInfo(window.time_zone)) + timedelta(minutes=window.minutes) <= now

@@ -49,5 +49,5 @@ def _bytes(environment: Environment, fleet: Fleet) -> int:
 def _measured(fleet: Fleet) -> tuple[int, int]:
     if isinstance(fleet, InferenceFleet):
         return _HOSTED if fleet.is_hosted else _ENDPOINT
-    is_plain = not fleet.is_pool and fleet.market.kind == MarketKind.ON_DEMAND.value
+    is_plain = not fleet.is_pool and fleet.market_kind is MarketKind.ON_DEMAND
     return _ON_DEMAND if is_plain else _OTHER_TRAINING

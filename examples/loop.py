@@ -8,12 +8,11 @@ from typing import Final
 
 from examples.launch import RESUME_FILE
 from fleet.checkpoints.schedule import Schedule
-from workload.checkpoint.member import Habits, Member
-from workload.checkpoint.run import run_name
+from workload.checkpoint.drain import RUN_DIRECTORY, Drain
+from workload.checkpoint.member import Habits, Member, run_name
 from workload.checkpoint.saver import Saver
-from workload.checkpoint.signals.drain import RUN_DIRECTORY, Drain
-from workload.checkpoint.signals.hints import SOCKET, Hints, send
 from workload.checkpoint.stores.places import open_store
+from workload.node_agent import SOCKET, Hints, send
 
 _LONGEST_SECONDS: Final = 3600.0
 # Where a container sees its node's run directory, and where it may write; a job's variables may say otherwise.

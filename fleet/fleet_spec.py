@@ -106,6 +106,11 @@ class FleetSpec:
     embedded catalogue says."""
 
     @property
+    def is_batch(self) -> bool:
+        """Whether AWS Batch launches its nodes."""
+        return self.purpose is Purpose.TRAINING and self.engine is Engine.BATCH
+
+    @property
     def spans_zones(self) -> bool:
         """Whether its nodes may lie in more than one zone."""
         return len(self.zone_ids) > 1

@@ -1,7 +1,7 @@
 """What services allow, each with its source, and the code of the diagnostic that says so.
 
 Those of CloudWatch's alarms and dashboards are in ``environments.alarm_linter.quotas``, those of a VPC's addresses in
-``environments.subnets``, and SageMaker's names in ``environments.hosted_rules``: each beside what is measured by it.
+``environments.network``, and SageMaker's names in ``environments.hosted_rules``: each beside what is measured by it.
 """
 
 from dataclasses import dataclass

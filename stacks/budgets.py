@@ -18,8 +18,7 @@ from fleet.alarms.functions import BUDGETS
 from fleet.ledger.columns import LEDGER
 from stacks.constructs.budget_stop import let_stop
 from stacks.constructs.duckdb_layer import duckdb_layer
-from stacks.constructs.function_state import dead_letter_queue, table_by_id
-from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue, table_by_id
 from stacks.constructs.rights import acknowledge, allow
 from stacks.observability import ObservabilityStack
 from stacks.training import TrainingStack
@@ -126,7 +125,14 @@ class BudgetsStack(Stack):
         )
         self._allow_telling(look.role)
         if self.memory is not None:
-            let_stop(look, self.memory, environment, self._training.fleets)
+            let_stop(
+                look,
+                self.memory,
+                environment=environment.name,
+                stoppable=environment.stoppable_fleets,
+                approvers=environment.budgets.approvers if environment.budgets else (),
+                batch_fleets=self._training.fleets,
+            )
         return look
 
     def _told(self) -> dict[str, object] | None:

@@ -1,5 +1,7 @@
 """What nodes are launched from, fleet by fleet; who launches them is the business of training and inference."""
 
+from collections.abc import Mapping
+
 from aws_cdk import Stack
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
@@ -7,6 +9,7 @@ from constructs import Construct
 from environments.fleets import InferenceFleet
 from environments.model import Environment
 from fleet import naming
+from fleet.capacity import LaunchPlan
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs.agent_delivery import AgentCode
 from stacks.constructs.fleet_capacity import FleetCapacity
@@ -24,15 +27,23 @@ class CapacityStack(Stack):
         construct_id: str,
         *,
         environment: Environment,
+        plans: Mapping[str, LaunchPlan],
         network: NetworkStack,
         compile_cache: CompileCacheStack,
     ) -> None:
-        """Build every fleet of ``environment``; their nodes may read the compile cache."""
+        """Build every fleet of ``environment`` from its plan; their nodes may read the compile cache."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
-        code = AgentCode(self, "AgentCode", environment=environment)
+        code = AgentCode(self, "AgentCode", environment=environment.name)
         self.fleets = {
             fleet.name: FleetCapacity(
-                self, fleet.name, environment=environment, fleet=fleet, network=network, code=code
+                self,
+                fleet.name,
+                environment=environment.name,
+                fleet=fleet,
+                plan=plans[fleet.name],
+                monitoring=environment.monitoring,
+                network=network,
+                code=code,
             )
             for fleet in environment.node_fleets
         }

@@ -1,6 +1,6 @@
 """Who sees whether each fleet has its capacity: the watch, its clock and events, and what it is told of each fleet."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Final
 
 from aws_cdk import CrossStackReferences, Duration, ReferenceStrength, Stack
@@ -9,17 +9,17 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.fleet_specs import negotiated_price
-from environments.fleets import Fleet, TrainingFleet
-from environments.markets import CapacityBlock, Reservation, Spot, end_of
+from environments.fleets import Fleet, InferenceFleet
 from environments.model import Environment
 from fleet import naming
 from fleet.alarms.functions import CAPACITY_WATCH
+from fleet.capacity import LaunchPlan
+from fleet.fleet_spec import Engine, MarketKind
+from fleet.reserved.observed import FleetDeployment
 from stacks.capacity import CapacityStack
 from stacks.constructs.capacity_watch_role import allow_watch
-from stacks.constructs.function_state import dead_letter_queue
 from stacks.constructs.price_access import allow_function as allow_prices
-from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue
 from stacks.inference import InferenceStack
 from stacks.training import TrainingStack
 
@@ -74,21 +74,25 @@ class CapacityWatchStack(Stack):
         )
         allow_watch(
             watch.role,
-            environment=environment,
+            environment=environment.name,
             plans={name: fleet.plan for name, fleet in self._capacity.fleets.items()},
             compute_environments=[
                 self._training.fleets[fleet.name].compute_environment.attr_compute_environment_arn
                 for fleet in environment.batch_fleets
                 # Capacity Blocks have an engine of their own.
-                if isinstance(fleet.market, Reservation)
+                if fleet.market_kind is MarketKind.RESERVATION
             ],
             parameters=[parameter.parameter_arn for parameter in self.places.values()],
+            has_warm_pool=any(of.scaling and of.scaling.kept_stopped for of in environment.inference_fleets),
         )
-        allow_prices(watch.role, environment)
+        allow_prices(watch.role, environment.name)
         return watch
 
     def _parameter(self, fleet: Fleet) -> ssm.StringParameter:
-        place = {key: value for key, value in self._place(fleet).items() if value is not None}
+        place = {key: value for key, value in asdict(self._place(fleet)).items() if value not in (None, False)}
+        for moment in ("starts_at", "ends_at"):
+            if moment in place:
+                place[moment] = place[moment].isoformat()
         return ssm.StringParameter(
             self,
             f"{fleet.name}-place",
@@ -96,46 +100,49 @@ class CapacityWatchStack(Stack):
             string_value=self.to_json_string(place),
         )
 
-    def _place(self, fleet: Fleet) -> dict[str, object]:
+    def _place(self, fleet: Fleet) -> FleetDeployment:
         plan = self._capacity.fleets[fleet.name].plan
-        name, environment = fleet.name, self._environment.name
-        starts = fleet.market.starts_at if isinstance(fleet.market, CapacityBlock) else None
-        ends = end_of(fleet.market)
-        return {
-            "environment": environment,
-            "fleet": name,
-            "owner": fleet.owner,
-            "instance_type": fleet.instance_type,
-            "region": self._environment.region,
-            "market": fleet.market.kind,
-            "nodes": fleet.nodes,
-            "vcpus": plan.instance_type.vcpus,
-            "reservation_id": plan.reservation_id,
-            "resource_group": plan.reservation_group,
-            "own_group": naming.reservation_group(environment, name) if plan.creates_reservation else None,
-            "reservation_stack": (
+        name, environment, reserved = fleet.name, self._environment.name, plan.spec.reserved
+        place = FleetDeployment(
+            environment=environment,
+            fleet=name,
+            owner=fleet.owner,
+            instance_type=plan.instance_type.name,
+            region=plan.spec.region,
+            market=plan.market,
+            nodes=plan.nodes,
+            vcpus=plan.instance_type.vcpus,
+            reservation_id=plan.reservation_id,
+            resource_group=plan.reservation_group,
+            own_group=naming.reservation_group(environment, name) if plan.creates_reservation else None,
+            reservation_stack=(
                 naming.stack_name(environment, naming.reservation_stack(name)) if plan.creates_reservation else None
             ),
-            "starts_at": starts.isoformat() if starts else None,
-            "ends_at": ends.isoformat() if ends else None,
-            "price": asdict(rate) if (rate := negotiated_price(self._environment.region, fleet)) else None,
-            **self._engine(fleet),
-        }
+            starts_at=reserved.starts_at,
+            ends_at=reserved.ends_at,
+            price=plan.spec.price,
+            zone=plan.spec.availability_zone,
+        )
+        return self._launched(place, plan, fleet)
 
-    def _engine(self, fleet: Fleet) -> dict[str, object]:
-        if not isinstance(fleet, TrainingFleet):
-            scales = {"scales": True} if fleet.scaling else {}
-            pool = {"has_warm_pool": True} if fleet.scaling and fleet.scaling.kept_stopped else {}
-            return {"auto_scaling_group": self._inference.node_groups[fleet.name], **scales, **pool}
-        if fleet.is_pool:
-            group = naming.pool_name(self._environment.name, fleet.name)
-            return {"zone": fleet.availability_zone, "auto_scaling_group": group, "is_pool": True}
-        batch = self._training.fleets[fleet.name]
-        return {
-            "zone": fleet.availability_zone,
-            "compute_environment": batch.compute_environment.attr_compute_environment_arn,
-            "queue": batch.queue.attr_job_queue_arn,
-        }
+    def _launched(self, place: FleetDeployment, plan: LaunchPlan, fleet: Fleet) -> FleetDeployment:
+        """With what launches its nodes."""
+        if plan.spec.is_batch:
+            batch = self._training.fleets[place.fleet]
+            return replace(
+                place,
+                compute_environment=batch.compute_environment.attr_compute_environment_arn,
+                queue=batch.queue.attr_job_queue_arn,
+            )
+        if plan.spec.engine is Engine.POOL:
+            return replace(place, auto_scaling_group=naming.pool_name(place.environment, place.fleet), is_pool=True)
+        scaling = fleet.scaling if isinstance(fleet, InferenceFleet) else None
+        return replace(
+            place,
+            auto_scaling_group=self._inference.node_groups[place.fleet],
+            scales=scaling is not None,
+            has_warm_pool=bool(scaling and scaling.kept_stopped),
+        )
 
     def _wake(self) -> None:
         clock = events.Schedule.rate(Duration.minutes(1))
@@ -152,7 +159,7 @@ class CapacityWatchStack(Stack):
         if groups:
             failed = "EC2 Instance Launch Unsuccessful"
             self._rule("LaunchFailed", target, "aws.autoscaling", failed, {"AutoScalingGroupName": groups})
-        if any(isinstance(fleet.market, Spot) for fleet in self._environment.node_fleets):
+        if any(fleet.market_kind is MarketKind.SPOT for fleet in self._environment.node_fleets):
             self._rule("Interrupted", target, "aws.ec2", "EC2 Spot Instance Interruption Warning", None)
 
     def _rule(

@@ -17,9 +17,8 @@ from constructs import Construct
 from environments.model import Environment
 from fleet import naming
 from fleet.compile_cache import artifact
-from stacks.constructs.artifact_bucket import artifact_bucket
-from stacks.constructs.lease_table import lease_table
-from stacks.constructs.removal import removal_policy
+from stacks.constructs.cache_storage import artifact_bucket, lease_table
+from stacks.constructs.retention import retention_of
 from stacks.network import NetworkStack
 
 ROOT: Final = "/neuron-compile-cache"
@@ -39,6 +38,7 @@ class CompileCacheStack(Stack):
     def __init__(self, scope: Construct, construct_id: str, *, environment: Environment, network: NetworkStack) -> None:
         """Build the file system with a mount target in every private subnet."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
+        kept = retention_of(environment).removal_policy
         group = ec2.SecurityGroup(
             self,
             "Group",
@@ -66,7 +66,7 @@ class CompileCacheStack(Stack):
             out_of_infrequent_access_policy=efs.OutOfInfrequentAccessPolicy.AFTER_1_ACCESS,
             # Everything here can be compiled again, so it is not backed up.
             enable_automatic_backups=False,
-            removal_policy=removal_policy(environment),
+            removal_policy=kept,
         )
         # As an export it would end with the last training fleet, which could then not leave.
         CrossStackReferences.of(self.file_system).produce(ReferenceStrength.WEAK)
@@ -74,10 +74,10 @@ class CompileCacheStack(Stack):
         _resource(self.file_system).file_system_policy = _policy()
         self.writer = self._access_point("Writer", WRITER_ID)
         self.reader = self._access_point("Reader", READER_ID)
-        self.leases = lease_table(self, "Leases", removal_policy(environment))
+        self.leases = lease_table(self, "Leases", kept)
         self.bucket_name = naming.artifact_bucket(environment.name, environment.account, environment.region)
         self.bucket_arn = f"arn:{RegionInfo.get(environment.region).partition}:s3:::{self.bucket_name}"
-        artifact_bucket(self, "Artifacts", bucket_name=self.bucket_name, removal_policy=removal_policy(environment))
+        artifact_bucket(self, "Artifacts", bucket_name=self.bucket_name, removal_policy=kept)
         self._tell_outsiders(environment)
 
     def grant_read(self, role: iam.IRole) -> None:

@@ -1,5 +1,7 @@
-"""Endpoints that SageMaker hosts, second part: each as it was first created, and how it scales.
+"""Endpoints that SageMaker hosts: the models that the file declares, and each endpoint as it was first created.
 
+The models are in a stack before the endpoints': those are created with the first version of a parameter there, which
+stays what it is however often the file declares another model.
 Nothing of an endpoint or its first configuration ever changes in the template, so no deployment ever sets what serves,
 during a rollout or after it.
 """
@@ -16,8 +18,30 @@ from environments.fleets import InferenceFleet
 from environments.model import Environment
 from fleet import naming
 from fleet.hosting.variants import STABLE
-from stacks.constructs.hosted_model import declared_parameter, variant
-from stacks.hosted_models import HostedModelsStack
+from stacks.constructs.hosted_model import HostedModel, declared_parameter, variant
+from stacks.constructs.retention import retention_of
+from stacks.network import NetworkStack
+
+
+class HostedModelsStack(Stack):
+    """Attribute: ``models``, by fleet name."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, environment: Environment, network: NetworkStack) -> None:
+        """Declare the model of every fleet that SageMaker serves."""
+        super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
+        CrossStackReferences.of(self).consume(ReferenceStrength.WEAK)
+        self.models = {
+            fleet.name: HostedModel(
+                self,
+                fleet.name,
+                environment=environment.name,
+                fleet=fleet,
+                vpc=network.vpc,
+                retention=retention_of(environment),
+            )
+            for fleet in environment.hosted_fleets
+        }
+
 
 # SSM keeps a hundred versions of a parameter: docs/sagemaker.md says what then.
 _FIRST: Final = 1
@@ -38,12 +62,10 @@ class HostedEndpointsStack(Stack):
         self.add_stack_dependency(models)
         for fleet in environment.hosted_fleets:
             name = naming.hosted_endpoint(environment.name, fleet.name)
-            endpoint = self._endpoint(environment, fleet, name, models.models[fleet.name].key.key_arn)
+            endpoint = self._endpoint(environment.name, fleet, name, models.models[fleet.name].key.key_arn)
             self._scaling(fleet, name, endpoint)
 
-    def _endpoint(
-        self, environment: Environment, fleet: InferenceFleet, name: str, key_arn: str
-    ) -> sagemaker.CfnEndpoint:
+    def _endpoint(self, environment: str, fleet: InferenceFleet, name: str, key_arn: str) -> sagemaker.CfnEndpoint:
         declared, generation = declared_parameter(environment, fleet), fleet.endpoint.sagemaker_generation
         settings = variant(fleet)
         configuration = sagemaker.CfnEndpointConfig(

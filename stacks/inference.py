@@ -16,6 +16,7 @@ from stacks.constructs.endpoint_nodes import EndpointNodes
 from stacks.constructs.endpoint_scaling import EndpointScaling
 from stacks.constructs.endpoint_service import EndpointService
 from stacks.constructs.endpoint_task import EndpointTask
+from stacks.constructs.retention import retention_of
 from stacks.constructs.shadow import shadow_bucket
 from stacks.constructs.warm_pool import WarmPool
 from stacks.network import NetworkStack
@@ -50,27 +51,36 @@ class InferenceStack(Stack):
         if not environment.inference_fleets:
             Validations.of(self).acknowledge(Acknowledgment(id="CloudFormation-Validate::F0001", reason=_EMPTY))
             return
-        access_logs = AccessLogs(self, "AccessLogs", environment=environment)
-        shadow_bucket(self, "Shadow", environment)
+        retention = retention_of(environment)
+        access_logs = AccessLogs(self, "AccessLogs", removal_policy=retention.removal_policy)
+        shadow_bucket(
+            self,
+            "Shadow",
+            environment=environment.name,
+            fleets=environment.inference_fleets,
+            removal_policy=retention.removal_policy,
+        )
         for fleet in environment.inference_fleets:
             balancer = EndpointBalancer(
                 self,
                 f"{fleet.name}-balancer",
-                environment=environment,
                 fleet=fleet,
                 vpc=network.vpc,
+                vpc_cidr=environment.network.cidr,
                 access_logs=access_logs,
             )
             nodes = EndpointNodes(
                 self,
                 f"{fleet.name}-nodes",
-                environment=environment,
                 fleet=fleet,
-                vpc=network.vpc,
+                plan=capacity.fleets[fleet.name].plan,
+                network=network,
                 launch=capacity.fleets[fleet.name].launch,
                 cluster_name=naming.cluster_name(environment.name, fleet.name),
             )
-            task = EndpointTask(self, f"{fleet.name}-task", environment=environment, fleet=fleet)
+            task = EndpointTask(
+                self, f"{fleet.name}-task", environment=environment.name, fleet=fleet, retention=retention
+            )
             # Below the task: a stack's own would be called by the name without its dashes, and a1-b be one with a1b.
             served = ssm.StringParameter.from_string_parameter_name(
                 task, "Served", naming.served_version_parameter(environment.name, fleet.name)
@@ -94,7 +104,7 @@ class InferenceStack(Stack):
                 EndpointScaling(
                     self,
                     f"{fleet.name}-scaling",
-                    environment=environment,
+                    environment=environment.name,
                     fleet=fleet,
                     scaling=fleet.scaling,
                     names=self.endpoints[fleet.name],
@@ -103,7 +113,7 @@ class InferenceStack(Stack):
                     WarmPool(
                         self,
                         f"{fleet.name}-warm-pool",
-                        environment=environment,
+                        environment=environment.name,
                         fleet=fleet,
                         nodes=fleet.scaling.kept_stopped,
                         group=nodes.group_name,

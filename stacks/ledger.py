@@ -16,9 +16,8 @@ from fleet.alarms.functions import COST_REPORT
 from fleet.ledger.columns import EVENTS, LEDGER, MINUTES, RECONCILIATION, RESERVED, STATE
 from stacks.constructs.duckdb_layer import duckdb_layer
 from stacks.constructs.event_stream import ERRORS, EventStream, acknowledge_objects
-from stacks.constructs.function_state import dead_letter_queue
 from stacks.constructs.ledger_tables import RESULTS, LedgerTables
-from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue
 
 ROLL_UP: Final = "lambdas.cost_report.handler.lambda_handler"
 # Days. Events are looked at for 14, minutes are what a day is rolled up from again when something of it arrives late;

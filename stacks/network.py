@@ -1,5 +1,6 @@
 """The VPC that nodes live in: private subnets, the endpoints they need, flow logs, and the security groups."""
 
+from collections.abc import Collection
 from typing import Final
 
 from aws_cdk import CrossStackReferences, ReferenceStrength, Stack
@@ -8,10 +9,9 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from environments.model import Environment
-from environments.subnets import PUBLIC_MASK
+from environments.network import PUBLIC_MASK
 from fleet import naming
-from stacks.constructs.removal import removal_policy
-from stacks.constructs.retention import retention
+from stacks.constructs.retention import retention_of
 
 # What a node talks to while it runs: Session Manager, metrics and logs, images, the scheduler, credentials.
 INTERFACE_ENDPOINTS: Final = {
@@ -39,7 +39,8 @@ class NetworkStack(Stack):
     def __init__(self, scope: Construct, construct_id: str, *, environment: Environment) -> None:
         """Build the network of one environment, in the zones that its file names."""
         super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
-        zones = list(environment.network.availability_zones)
+        self._zone_ids = environment.network.availability_zones
+        zones = list(self._zone_ids)
         # Vpc checks its zones against the account's, and would have the command line ask AWS for them.
         self.node.set_context(f"availability-zones:account={self.account}:region={self.region}", zones)
         self.vpc = ec2.Vpc(
@@ -72,12 +73,16 @@ class NetworkStack(Stack):
         """The node subnet of one zone, by the zone's name in the account."""
         return next(subnet for subnet in self.vpc.private_subnets if subnet.availability_zone == availability_zone)
 
+    def private_subnets(self, zone_ids: Collection[str]) -> list[ec2.ISubnet]:
+        """The node subnets of some zones, by the zones' ids."""
+        return [subnet for subnet in self.vpc.private_subnets if self._zone_ids[subnet.availability_zone] in zone_ids]
+
     def _record_flows(self, environment: Environment) -> None:
         log_group = logs.LogGroup(
             self,
             "FlowLogs",
-            retention=retention(environment),
-            removal_policy=removal_policy(environment),
+            retention=retention_of(environment).log_days,
+            removal_policy=retention_of(environment).removal_policy,
         )
         self.vpc.add_flow_log(
             "FlowLog",

@@ -11,17 +11,16 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from dashboards import agent_health, capacity_and_cost, endpoint, inference, operator, training
-from dashboards.alarms import Alarm, AlarmGroup
+from dashboards.alarms import Alarm, AlarmGroup, mute
 from dashboards.dashboard import dashboard
-from dashboards.mute_rules import mute
 from environments.alarms import environment_alarms, machinery_alarms
-from environments.cloudwatch_budget import over_cloudwatch_budget
 from environments.model import Environment
+from environments.month_shape import over_cloudwatch_budget
 from fleet import naming
 from fleet.alarms import Severity, Spec
+from fleet.capacity import LaunchPlan
 from fleet.load_balancer import EndpointNames
-from stacks.constructs.removal import removal_policy
-from stacks.constructs.retention import retention
+from stacks.constructs.retention import retention_of
 
 
 class ObservabilityStack(Stack):
@@ -35,6 +34,7 @@ class ObservabilityStack(Stack):
         construct_id: str,
         *,
         environment: Environment,
+        plans: Mapping[str, LaunchPlan],
         endpoints: Mapping[str, EndpointNames],
     ) -> None:
         """Watch every fleet of ``environment``; ``endpoints`` are the load balancers of those that serve."""
@@ -44,8 +44,8 @@ class ObservabilityStack(Stack):
             self,
             "NodeEvents",
             log_group_name=naming.node_log_group(environment.name),
-            retention=retention(environment),
-            removal_policy=removal_policy(environment),
+            retention=retention_of(environment).log_days,
+            removal_policy=retention_of(environment).removal_policy,
         )
         self.topic_key = self._topic_key(environment)
         self.page_topic = self._topic("Pages", self.topic_key, naming.topic_name(environment.name, Severity.PAGE))
@@ -69,21 +69,26 @@ class ObservabilityStack(Stack):
             )
             for fleet in environment.fleets
         }
-        mute(self, environment, specs)
+        mute(self, environment.name, environment.maintenance, specs)
         for finding in over_cloudwatch_budget(environment):
             Annotations.of(self).add_warning_v2(f"neuron-fleet:{finding.code}", str(finding))
         audiences = {
-            "operator": operator.rows(environment, (*self.alarms.values(), self.platform_alarms)),
-            "training": training.rows(environment, specs),
-            "inference": inference.rows(environment, specs, endpoints),
-            "capacity-and-cost": capacity_and_cost.rows(environment, specs, self.alarms),
-            "agent-health": agent_health.rows(environment),
+            "operator": operator.rows(
+                environment.name,
+                plans,
+                (*self.alarms.values(), self.platform_alarms),
+                runbooks_url=environment.paging.runbooks_url,
+            ),
+            "training": training.rows(environment.name, environment.training_fleets, plans, specs),
+            "inference": inference.rows(environment, plans, specs, endpoints),
+            "capacity-and-cost": capacity_and_cost.rows(environment.name, plans, specs, self.alarms),
+            "agent-health": agent_health.rows(environment.name, list(plans)),
         }
         for audience, rows in audiences.items():
             if rows:
                 dashboard(self, environment.name, audience, rows)
         own = Construct(self, "Endpoints")
-        for fleet, rows in endpoint.dashboards(environment, specs, endpoints, self.alarms).items():
+        for fleet, rows in endpoint.dashboards(environment, plans, specs, endpoints, self.alarms).items():
             # By the fleet's name as it is: two that differ in a dash only would be one in PascalCase.
             dashboard(own, environment.name, naming.endpoint_audience(fleet), rows, construct_id=fleet)
 
@@ -123,7 +128,7 @@ class ObservabilityStack(Stack):
             "TopicKey",
             description="Alarm notifications",
             enable_key_rotation=True,
-            removal_policy=removal_policy(environment),
+            removal_policy=retention_of(environment).removal_policy,
         )
         # Only the Capacity Block engine refers to it: as an export it would end with the last block, and be in its way.
         CrossStackReferences.of(key).produce(ReferenceStrength.WEAK)

@@ -19,8 +19,7 @@ from environments.model import Environment
 from fleet import alarm_page, naming, paging
 from fleet.alarms.functions import PAGER
 from fleet.paging import SMALL_FLEET
-from stacks.constructs.function_state import dead_letter_queue, table_by_id
-from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue, table_by_id
 from stacks.observability import ObservabilityStack
 
 PAGER_HANDLER: Final = "lambdas.pager.handler.lambda_handler"

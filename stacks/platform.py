@@ -5,6 +5,7 @@ from typing import Final
 import aws_cdk as cdk
 from constructs import Construct
 
+from environments.fleet_specs import launch_plans
 from environments.model import Environment
 from fleet.naming import PROJECT
 from fleet.version import VERSION
@@ -13,8 +14,7 @@ from stacks.capacity import CapacityStack
 from stacks.capacity_blocks import CapacityBlocksStack
 from stacks.capacity_watch import CapacityWatchStack
 from stacks.compile_cache import CompileCacheStack
-from stacks.hosted_endpoints import HostedEndpointsStack
-from stacks.hosted_models import HostedModelsStack
+from stacks.hosted_endpoints import HostedEndpointsStack, HostedModelsStack
 from stacks.inference import InferenceStack
 from stacks.ledger import LedgerStack
 from stacks.network import NetworkStack
@@ -47,10 +47,16 @@ class Platform(cdk.Stage):
         self.node.set_context(zones, list(environment.network.availability_zones))
         for key, value in {"project": PROJECT, "environment": environment.name, "owner": environment.owner}.items():
             cdk.Tags.of(self).add(key, value)
+        plans = launch_plans(environment)
         self.network = NetworkStack(self, "network", environment=environment)
         self.compile_cache = CompileCacheStack(self, "compile-cache", environment=environment, network=self.network)
         self.capacity = CapacityStack(
-            self, "capacity", environment=environment, network=self.network, compile_cache=self.compile_cache
+            self,
+            "capacity",
+            environment=environment,
+            plans=plans,
+            network=self.network,
+            compile_cache=self.compile_cache,
         )
         self.training = TrainingStack(
             self,
@@ -73,7 +79,7 @@ class Platform(cdk.Stage):
         )
         self.hosted_models = self._hosted(environment)
         self.observability = ObservabilityStack(
-            self, "observability", environment=environment, endpoints=self.inference.endpoints
+            self, "observability", environment=environment, plans=plans, endpoints=self.inference.endpoints
         )
         self.operations = OperationsStack(self, "operations", environment=environment, observability=self.observability)
         self.prices = PricesStack(self, "prices", environment=environment)

@@ -18,10 +18,9 @@ from constructs import Construct
 from environments.model import Environment
 from fleet import naming
 from fleet.alarms.functions import POOL
-from stacks.constructs.function_state import dead_letter_queue
 from stacks.constructs.pool_role import allow_controller
-from stacks.constructs.python_function import PythonFunction
-from stacks.constructs.removal import removal_policy
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue
+from stacks.constructs.retention import retention_of
 from stacks.observability import ObservabilityStack
 from stacks.training import TrainingStack
 
@@ -65,7 +64,7 @@ class PoolsStack(Stack):
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True
             ),
-            removal_policy=removal_policy(environment),
+            removal_policy=retention_of(environment).removal_policy,
         )
 
     def _controller(self, environment: Environment, training: TrainingStack) -> PythonFunction:
@@ -89,7 +88,7 @@ class PoolsStack(Stack):
         self.jobs.grant(controller.role, "dynamodb:Query", "dynamodb:UpdateItem")
         allow_controller(
             controller.role,
-            environment=environment,
+            environment=environment.name,
             tasks={name: training.pools[name].task for name in fleets},
             parameters=[
                 self.format_arn(

@@ -4,11 +4,22 @@ It starts when somebody asks (``fleet cache warm``), and when an object ``models
 put into the artifact bucket.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
-from aws_cdk import CrossStackReferences, Duration, ReferenceStrength, RemovalPolicy, Stack
+from aws_cdk import (
+    Acknowledgment,
+    ArnFormat,
+    CrossStackReferences,
+    Duration,
+    ReferenceStrength,
+    RemovalPolicy,
+    Stack,
+    Validations,
+)
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
@@ -17,17 +28,15 @@ from environments.fleets import TrainingFleet
 from environments.model import Environment
 from fleet import naming
 from fleet.alarms.functions import PRECOMPILE
+from fleet.compile_cache import artifact
 from fleet.compile_cache.request import MODELS
 from fleet.jobs.submission import OWNER_TAG
 from stacks.capacity import CapacityStack
 from stacks.compile_cache import CompileCacheStack
-from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.precompile_job import PrecompileJob
 from stacks.constructs.precompile_machine import PrecompileMachine
-from stacks.constructs.precompile_role import allow_deciding
-from stacks.constructs.python_function import PythonFunction
-from stacks.constructs.removal import removal_policy
-from stacks.constructs.retention import retention
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue, table_by_id
+from stacks.constructs.retention import retention_of
 from stacks.training import TrainingStack
 
 HANDLER: Final = "lambdas.compile_cache.handler.lambda_handler"
@@ -54,9 +63,8 @@ class PrecompileStack(Stack):
         # An exported value cannot go away while it is in use: a fleet could never be taken out of the file.
         CrossStackReferences.of(self).consume(ReferenceStrength.WEAK)
         self._environment, self._compile_cache, self._training = environment, compile_cache, training
-        log_group = logs.LogGroup(
-            self, "Logs", retention=retention(environment), removal_policy=removal_policy(environment)
-        )
+        kept = retention_of(environment)
+        log_group = logs.LogGroup(self, "Logs", retention=kept.log_days, removal_policy=kept.removal_policy)
         self.jobs = {
             fleet.name: PrecompileJob(
                 Construct(self, fleet.name),
@@ -150,3 +158,31 @@ class PrecompileStack(Stack):
             dead_letter_queue=self.unhandled,
         )
         events.Rule(self, "NewModel", event_pattern=put, targets=[target])
+
+
+_OBJECTS: Final = "objects get their names from models, which are somebody else's to name"
+_EXECUTIONS: Final = "executions of one state machine get their ids when they start"
+
+
+def allow_deciding(role: iam.Role, *, bucket: str, parameters: Sequence[str], machine: str) -> None:
+    """Give ``role`` what it needs; ``bucket`` and ``parameters`` are ARNs, ``machine`` is a name."""
+    objects = [f"{bucket}/{below}/*" for below in (artifact.ROOT, MODELS)]
+    executions = Stack.of(role).format_arn(
+        service="states",
+        resource="execution",
+        resource_name=f"{machine}:*",
+        arn_format=ArnFormat.COLON_RESOURCE_NAME,
+    )
+    _allow(role, "s3:GetObject", on=objects)
+    # Not for some prefix only: it is also what S3 looks for to say that an object is not there, 404 and not 403, and
+    # such a request has no prefix.
+    _allow(role, "s3:ListBucket", on=[bucket])
+    _allow(role, "states:DescribeExecution", on=[executions])
+    if parameters:
+        _allow(role, "ssm:GetParameter", on=parameters)
+    for arn, reason in (*((each, _OBJECTS) for each in objects), (executions, _EXECUTIONS)):
+        Validations.of(role).acknowledge(Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{arn}]", reason=reason))
+
+
+def _allow(role: iam.Role, action: str, *, on: Sequence[str]) -> None:
+    role.add_to_policy(iam.PolicyStatement(actions=[action], resources=list(on)))

@@ -12,8 +12,7 @@ from constructs import Construct
 from environments.model import Environment
 from fleet import naming
 from fleet.alarms.functions import PRICES
-from stacks.constructs.function_state import dead_letter_queue, table_by_id
-from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue, table_by_id
 
 REFRESH: Final = "lambdas.prices.handler.lambda_handler"
 _LISTS: Final = "price lists are read whole: these actions cannot be limited to a resource"

@@ -10,8 +10,6 @@ from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from environments.fleets import TrainingFleet
-from environments.markets import end_of
 from environments.model import Environment
 from fleet import naming
 from stacks.capacity import CapacityStack
@@ -29,23 +27,23 @@ class ReservationStack(Stack):
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
-        fleet: TrainingFleet,
+        environment: str,
         capacity: FleetCapacity,
     ) -> None:
         """Reserve the fleet's instances, inside its placement group if one is made for it."""
-        super().__init__(scope, construct_id, stack_name=naming.stack_name(environment.name, construct_id))
-        ends = end_of(fleet.market)
+        super().__init__(scope, construct_id, stack_name=naming.stack_name(environment, construct_id))
+        plan = capacity.plan
+        ends = plan.spec.reserved.ends_at
         # An L1: there is no L2 for capacity reservations. Count and end change in place; another type, zone or
         # placement group makes a second reservation first and cancels this one after it (CloudFormation's registry:
         # createOnlyProperties), so nothing is lost where there is no capacity for the second.
         self.reservation = ec2.CfnCapacityReservation(
             self,
             "Reservation",
-            instance_type=fleet.instance_type,
+            instance_type=plan.instance_type.name,
             instance_platform="Linux/UNIX",
-            instance_count=capacity.plan.reserved_instances,
-            availability_zone=fleet.availability_zone,
+            instance_count=plan.reserved_instances,
+            availability_zone=plan.spec.availability_zone,
             # Open reservations are filled by any matching instance of the account; this one is the fleet's own.
             instance_match_criteria="targeted",
             end_date_type="limited" if ends else "unlimited",
@@ -56,8 +54,8 @@ class ReservationStack(Stack):
                     resource_type="capacity-reservation",
                     tags=[
                         {"key": "project", "value": naming.PROJECT},
-                        {"key": "environment", "value": environment.name},
-                        {"key": "fleet", "value": fleet.name},
+                        {"key": "environment", "value": environment},
+                        {"key": "fleet", "value": plan.spec.name},
                     ],
                 )
             ],
@@ -81,8 +79,7 @@ def reserve(scope: Construct, *, environment: Environment, capacity: CapacitySta
         stack = ReservationStack(
             scope,
             naming.reservation_stack(fleet.name),
-            environment=environment,
-            fleet=fleet,
+            environment=environment.name,
             capacity=capacity.fleets[fleet.name],
         )
         for other in others:

@@ -28,14 +28,13 @@ from stacks.capacity import CapacityStack
 from stacks.constructs.candidate_side import CandidateSide
 from stacks.constructs.endpoint_service import EndpointService
 from stacks.constructs.endpoint_task import CONTAINER
-from stacks.constructs.function_state import dead_letter_queue, table_by_id
 from stacks.constructs.hosted_rollouts import allow_hosted, hosted_place
-from stacks.constructs.python_function import PythonFunction
+from stacks.constructs.python_function import PythonFunction, dead_letter_queue, table_by_id
 from stacks.constructs.rollout_machine import LOOK_SECONDS, RolloutMachine
 from stacks.constructs.rollout_role import EndpointParts, allow_rollouts
 from stacks.constructs.serving import artifact_of
 from stacks.constructs.shadow import allow_reports, bucket_name
-from stacks.hosted_models import HostedModelsStack
+from stacks.hosted_endpoints import HostedModelsStack
 from stacks.inference import InferenceStack
 from stacks.network import NetworkStack
 
@@ -79,7 +78,7 @@ class RolloutStack(Stack):
             self.candidates[fleet.name] = CandidateSide(
                 self,
                 fleet.name,
-                environment=environment,
+                environment=environment.name,
                 fleet=fleet,
                 network=network,
                 capacity=capacity.fleets[fleet.name],
@@ -88,7 +87,7 @@ class RolloutStack(Stack):
             )
             self._place(fleet)
         for fleet in environment.hosted_fleets:
-            self._write_place(fleet, hosted_place(environment, fleet, self._hosted[fleet.name]))
+            self._write_place(fleet, hosted_place(environment.name, fleet, self._hosted[fleet.name]))
         machine_arn = self.format_arn(
             service="states",
             resource="stateMachine",
@@ -123,13 +122,13 @@ class RolloutStack(Stack):
         self.records.grant(function.role, "dynamodb:GetItem", "dynamodb:PutItem")
         allow_rollouts(
             function.role,
-            environment=environment,
+            environment=environment.name,
             machine=machine_arn,
             endpoints=[self._parts(fleet) for fleet in environment.inference_fleets],
         )
-        allow_reports(function.role, environment, environment.inference_fleets)
+        allow_reports(function.role, environment.name, environment.inference_fleets)
         if self._hosted:
-            allow_hosted(function.role, environment=environment, models=self._hosted)
+            allow_hosted(function.role, environment=environment.name, models=self._hosted)
         return function
 
     def _parts(self, fleet: InferenceFleet) -> EndpointParts:
@@ -138,6 +137,7 @@ class RolloutStack(Stack):
         roles = (task.definition.task_role, task.definition.obtain_execution_role())
         return EndpointParts(
             fleet=fleet.name,
+            scales=fleet.scaling is not None,
             rule=candidate.rule.listener_rule_arn,
             services=tuple(each.service.service_arn for each in services),
             task_roles=tuple(role.role_arn for role in roles),
@@ -172,7 +172,7 @@ class RolloutStack(Stack):
             "version_parameter": naming.served_version_parameter(environment.name, fleet.name),
             "plan": fleet.endpoint.rollout.model_dump(mode="json"),
             "artifact": artifact.prefix if artifact else "",
-            "shadow_bucket": bucket_name(environment) if fleet.endpoint.rollout.shadow else "",
+            "shadow_bucket": bucket_name(self, environment.name) if fleet.endpoint.rollout.shadow else "",
             **({"scales": True} if fleet.scaling else {}),
         }
         self._write_place(fleet, place)

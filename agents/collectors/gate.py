@@ -5,14 +5,12 @@ from pathlib import Path
 import msgspec
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.reading.boot_memory import BootMemory
+from agents.collectors.reading.boot_memory import BootMemory, OncePerBoot
 from agents.collectors.seen_error import SeenError, Source
 from agents.gate import verdict
 from agents.gate.checks import Outcome
 from agents.gate.verdict import Verdict
 from fleet.hardware_errors import HEALTH_GATE
-
-_REPORTED = "reported"
 
 
 class GateCollector:
@@ -23,15 +21,11 @@ class GateCollector:
     def __init__(self, run_directory: Path, boot_id: str, memory: BootMemory) -> None:
         self._run_directory = run_directory
         self._boot_id = boot_id
-        self._memory = memory
-        self._kept = self._reported = bool((memory.load() or {}).get(_REPORTED))
+        self._once = OncePerBoot(memory)
 
     def collect(self, request: Request) -> Contribution:
         """What the gate said; nothing before it has, and nothing on a node without a gate."""
-        if self._reported and not self._kept:
-            # Only now, a minute later, is the count in the spool.
-            self._memory.save({_REPORTED: 1})
-            self._kept = True
+        self._once.keep()
         try:
             found = verdict.read(self._run_directory)
         except (OSError, msgspec.DecodeError) as error:
@@ -48,6 +42,5 @@ class GateCollector:
         problem = f"the health gate holds this node back: {found.reason}"
         if left_open:
             problem += f"; not checked: {', '.join(left_open)}"
-        errors = () if self._reported else (SeenError(HEALTH_GATE, None, 1, (Source.HEALTH_GATE,)),)
-        self._reported = True
+        errors = (SeenError(HEALTH_GATE, None, 1, (Source.HEALTH_GATE,)),) if self._once.is_first() else ()
         return Contribution(event=event, hardware_errors=errors, problems=(problem,))

@@ -5,15 +5,12 @@ in a boot it asks for no third start, and whoever looks after nodes takes over.
 """
 
 from pathlib import Path
-from typing import Final
 
 from agents.collectors.collector import Contribution, Request
-from agents.collectors.reading.boot_memory import BootMemory
+from agents.collectors.reading.boot_memory import BootMemory, OncePerBoot
 from agents.collectors.seen_error import SeenError, Source
 from fleet.hardware_errors import SERVING_RUNTIME
 from workload.serving import memory as host_memory
-
-_REPORTED: Final = "reported"
 
 
 class ServingCollector:
@@ -22,22 +19,17 @@ class ServingCollector:
     name = "serving"
 
     def __init__(self, folder: Path, boot_id: str, memory: BootMemory) -> None:
-        self._folder, self._boot_id, self._memory = folder, boot_id, memory
-        self._kept = self._reported = bool((memory.load() or {}).get(_REPORTED))
+        self._folder, self._boot_id, self._once = folder, boot_id, OncePerBoot(memory)
 
     def collect(self, request: Request) -> Contribution:
         """What a task said of its runtime in this boot; nothing where nothing happened."""
-        if self._reported and not self._kept:
-            # Only now, a minute later, is the count in the spool.
-            self._memory.save({_REPORTED: 1})
-            self._kept = True
+        self._once.keep()
         found = host_memory.read(self._folder)
         if found is None or not self._boot_id or found.boot_id != self._boot_id:
             return Contribution()
         event = {"serving": {"restarts": found.restarts, "last": found.last, "handed_over": found.handed_over}}
         if not found.handed_over:
             return Contribution(event=event, problems=(f"the endpoint's runtime was restarted: {found.last}",))
-        errors = () if self._reported else (SeenError(SERVING_RUNTIME, None, 1, (Source.SERVING,)),)
-        self._reported = True
+        errors = (SeenError(SERVING_RUNTIME, None, 1, (Source.SERVING,)),) if self._once.is_first() else ()
         problem = f"the endpoint's task has given this host up: {found.handed_over}"
         return Contribution(event=event, hardware_errors=errors, problems=(problem,))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from agents.boot import boot_id
 from agents.collectors.instance.metadata import InstanceMetadata
+from agents.collectors.reading.boot_memory import boot_id
 from agents.config import AgentConfig
 from agents.errors import GateError, MetadataError
 from agents.gate import seen, verdict

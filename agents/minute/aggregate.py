@@ -5,7 +5,7 @@ WhenRunning metrics exist in state RUNNING only: alarms on them cannot see a nod
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from agents.minute.batch import Batch, Datum, JobShare, NodeMinute, iso
 from agents.minute.log_event import log_event
@@ -13,6 +13,9 @@ from agents.minute.window import Figures, Percentages
 from fleet import metrics
 from fleet.metrics import Kind, MetricSpec
 from fleet.node_state import NodeState
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.type_defs import StatisticSetTypeDef
 
 _STATE_METRICS: Final[Mapping[NodeState, MetricSpec]] = {
     NodeState.BLIND: metrics.NODES_BLIND,
@@ -24,11 +27,19 @@ _STATE_METRICS: Final[Mapping[NodeState, MetricSpec]] = {
     NodeState.CHECKPOINT: metrics.NODES_CHECKPOINT,
     NodeState.RUNNING: metrics.NODES_RUNNING,
 }
+
+
+class _Shape(TypedDict, total=False):
+    Value: float
+    Values: list[float]
+    Counts: list[float]
+    StatisticValues: "StatisticSetTypeDef"
+
+
 # What CloudWatch takes; NaN is not below it either.
 _LARGEST: Final = 2.0**360
 # Metrics and what was measured: of a distribution percentages, of statistics every value, of other kinds one.
 _Measured = Iterator[tuple[MetricSpec, Percentages | Sequence[float] | float | None]]
-_Shape = dict[str, Any]
 
 
 def batch_of(entry: NodeMinute) -> Batch:
@@ -165,7 +176,7 @@ def _distribution(percentages: Percentages) -> _Shape | None:
 def _statistics(values: Sequence[float]) -> _Shape | None:
     if not values:
         return None
-    statistics = {
+    statistics: StatisticSetTypeDef = {
         "SampleCount": float(len(values)),
         "Sum": float(sum(values)),
         "Minimum": float(min(values)),

@@ -1,22 +1,30 @@
-"""What is known of a node at the end of a minute, and the batch that is published of it."""
+"""What is known of a node at the end of a minute, what was wrong in it, and the batch that is published of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agents.collectors.collector import Contribution
 from agents.collectors.jobs.job import Job
 from agents.collectors.seen_error import SeenError, combined
 from agents.config import AgentConfig
+from agents.minute.report_freshness import ReportFreshness
 from agents.minute.window import Figures
 from agents.monitor.layout import Layout
 from fleet.job_progress import WorstJob
 from fleet.metrics import MetricSpec
 from fleet.node_state import Verdict
 
-Datum = dict[str, Any]
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.type_defs import MetricDatumTypeDef
+
+    Datum = MetricDatumTypeDef
+else:
+    # As which the spool's files are read.
+    Datum = dict[str, Any]
 Event = dict[str, Any]
+_PIDS_SHOWN: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +110,25 @@ class Batch:
 def iso(minute: int) -> str:
     """``minute`` as ISO 8601 with Z."""
     return datetime.fromtimestamp(minute, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def problems(
+    figures: Figures, collected: Contribution, monitor: str | None, freshness: ReportFreshness, node: Node
+) -> Iterator[str]:
+    """What was wrong in a minute, for people, a line each. ``monitor`` is why there is none."""
+    if monitor:
+        yield monitor
+    yield from figures.blind_reports
+    yield from figures.problems
+    if freshness.unreadable:
+        yield f"{freshness.unreadable} unreadable lines, the last: {freshness.last_unreadable}"
+    yield from collected.problems
+    held = {pid: figures.cores_by_pid[pid] for pid in collected.ended if pid in figures.cores_by_pid}
+    if held:
+        pids = ", ".join(str(pid) for pid in sorted(held)[:_PIDS_SHOWN])
+        yield f"{sum(held.values())} cores are held by {len(held)} processes that have ended: pid {pids}"
+    for name, excess in (("core", figures.utilization.excess()), ("tensor-engine", figures.tensor.excess())):
+        if excess:
+            yield f"{name} utilization: {excess}"
+    if figures.flops_by_core and node.layout.peak_flops is None:
+        yield f"no tensor-engine peak is known for {node.config.dtype} on {node.instance_type}"

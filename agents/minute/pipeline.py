@@ -14,9 +14,8 @@ from agents.collectors.jobs.job import Job
 from agents.collectors.seen_error import combined, worst
 from agents.config import AgentConfig, PriceConfig
 from agents.errors import UnreadableLineError
-from agents.minute.batch import Node, NodeMinute, SelfFigures
+from agents.minute.batch import Node, NodeMinute, SelfFigures, problems
 from agents.minute.job_shares import claims, judged, progress, shares, wasted_by_all, workload
-from agents.minute.problems import problems
 from agents.minute.report_freshness import ReportFreshness
 from agents.minute.window import Figures, MinuteWindow, Reading
 from agents.monitor import ecc

@@ -1,4 +1,4 @@
-"""The neuron-monitor process: the only place that owns a child process.
+"""The neuron-monitor process: the only place that owns a child process. It tells the agent's loop through one queue.
 
 It reads no clock: when to restart and what counts as a stall is decided by ``supervisor``.
 """
@@ -10,12 +10,44 @@ import queue
 import signal
 import subprocess
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
 from agents.errors import MonitorMissingError
-from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
 from agents.monitor.output import drain, lines_of
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorStarted:
+    """A process runs."""
+
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorLine:
+    """One line of its standard output; the last one may be cut short."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorOverlongLine:
+    """A line that was too long to be kept, of ``size`` bytes; it is gone."""
+
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorExited:
+    """The process has ended; nothing of it follows. Negative codes are signals."""
+
+    returncode: int
+
+
+MonitorEvent = MonitorStarted | MonitorLine | MonitorOverlongLine | MonitorExited
+
 
 logger = logging.getLogger(__name__)
 # Seconds between SIGTERM and SIGKILL: neuron-monitor may need a period to flush.

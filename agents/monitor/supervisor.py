@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from agents.errors import MonitorMissingError
 from agents.monitor.decode.report import Hardware
-from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
+from agents.monitor.process import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
 from agents.status.health import MonitorHealth
 
 logger = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ class Supervisor:
         last = self.problem or self._last_problem
         return MonitorHealth(self._stalls_at is not None, self.starts, self.problem, last)
 
-    def babbles(self) -> None:
+    def heard_unreadable(self) -> None:
         """A line could not be read."""
         self._unreadable += 1
         if self._unreadable >= STALL_PERIODS:

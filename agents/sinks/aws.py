@@ -4,13 +4,17 @@ Two sinks with at most two attempts of seven seconds each stay below one minute.
 business (AWS_ENDPOINT_URL).
 """
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from agents.errors import SinkError, SinkRejectedError
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.type_defs import EmptyResponseMetadataTypeDef
+    from mypy_boto3_logs.type_defs import PutLogEventsResponseTypeDef
 
 CLIENT_CONFIG: Final = Config(
     connect_timeout=2,
@@ -35,18 +39,9 @@ _REFUSALS: Final = frozenset(
 )
 
 
+# What sinks of one thread may share: a second one would read botocore's data again, for 8 MB. boto3's default session
+# is not for threads.
 Session = boto3.session.Session
-
-
-def session() -> Session:
-    """What sinks of one thread may share: a second session would read botocore's data again, for 8 MB."""
-    return Session()
-
-
-def client(session: Session | None, service: str, region: str) -> Any:  # noqa: ANN401 - boto3 makes them at run time
-    """A client of short patience. Without a ``session`` it has one of its own: the default one is not for threads."""
-    own: Any = session or Session()
-    return own.client(service, region_name=region, config=CLIENT_CONFIG)
 
 
 def code(error: Exception) -> str:
@@ -59,6 +54,6 @@ def translated(error: Exception) -> SinkError | SinkRejectedError:
     return SinkRejectedError(str(error)) if code(error) in _REFUSALS else SinkError(str(error))
 
 
-def retries(response: Any) -> int:  # noqa: ANN401 - every API has its own response type
+def retries(response: "EmptyResponseMetadataTypeDef | PutLogEventsResponseTypeDef") -> int:
     """How often botocore repeated the call."""
-    return int(response.get("ResponseMetadata", {}).get("RetryAttempts", 0))
+    return response.get("ResponseMetadata", {}).get("RetryAttempts", 0)

@@ -14,7 +14,7 @@ def reader(config: AgentConfig) -> Read | None:
 
     def read() -> PriceConfig | None:
         # A client for one call a day is not kept: it is some megabytes.
-        client = aws.client(None, "dynamodb", config.region)
+        client = aws.Session().client("dynamodb", region_name=config.region, config=aws.CLIENT_CONFIG)
         try:
             item = client.get_item(TableName=table.name, Key={"id": {"S": table.id}}).get("Item")
         finally:

@@ -1,5 +1,11 @@
-"""What is asked of a sink, which takes batches from the spool, and of an exporter, which shows the last minute."""
+"""What is asked of a sink, which takes batches from the spool, and of an exporter, which shows the last minute.
 
+The simplest sink is standard output.
+"""
+
+import json
+import sys
+from math import inf
 from typing import Protocol
 
 from agents.minute.batch import Batch
@@ -48,3 +54,22 @@ class Exporter(Protocol):
     def show(self, batch: Batch) -> None:
         """Take the fresh ``batch``, at once: it is called in the agent's loop. What it raises is logged and counted."""
         ...
+
+
+class StdoutSink:
+    """For a look at a node without an account."""
+
+    name = "stdout"
+    longest_age = inf
+    is_record = True
+
+    def part(self, batch: Batch) -> Batch:
+        """All of it."""
+        return batch
+
+    def send(self, batch: Batch) -> int:
+        """Print the batch."""
+        content = {"metric_data": list(batch.metric_data), "log_event": batch.log_event}
+        sys.stdout.write(json.dumps(content, separators=(",", ":")) + "\n")
+        sys.stdout.flush()
+        return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import BotoCoreError
 
 from cli.account import Account, AwsError
-from cli.cache.place import CachePlace
+from cli.cache.targets import CompileCache
 from fleet.compile_cache import index, whereabouts
 from fleet.compile_cache.artifact import ROOT, Artifact
 from fleet.compile_cache.graph import Graph
@@ -35,7 +35,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class StoredArtifact:
     """An artifact in the bucket; ``problem`` says why its index cannot be read, and then ``artifact`` is None.
 
     ``size`` is that of all objects below ``prefix``, in bytes; ``missing`` counts graphs that the index names.
@@ -56,7 +56,7 @@ class Shelved:
         return self.prefix.rpartition("/")[2]
 
 
-def objects(account: Account, place: CachePlace, prefix: str) -> dict[str, Stored]:
+def objects(account: Account, place: CompileCache, prefix: str) -> dict[str, Stored]:
     """Everything below ``prefix``, by key. Raises AwsError."""
     found: dict[str, Stored] = {}
     asked: ListObjectsV2RequestTypeDef = {"Bucket": place.bucket, "Prefix": prefix}
@@ -70,7 +70,7 @@ def objects(account: Account, place: CachePlace, prefix: str) -> dict[str, Store
     raise AwsError(f"s3://{place.bucket}/{prefix} holds more than {_MOST_PAGES * _AT_ONCE:,} objects")
 
 
-def artifacts(account: Account, place: CachePlace) -> list[Shelved]:
+def artifacts(account: Account, place: CompileCache) -> list[StoredArtifact]:
     """Every artifact that has an index, the newest first. Raises AwsError."""
     stored = objects(account, place, f"{ROOT}/")
     below: dict[str, dict[str, Stored]] = {key.rpartition("/")[0]: {} for key in stored if is_index(key)}
@@ -79,11 +79,11 @@ def artifacts(account: Account, place: CachePlace) -> list[Shelved]:
         prefix = key.rpartition("/")[0] if is_index(key) else key.rsplit("/", 2)[0]
         if prefix in below:
             below[prefix][key] = each
-    found = [_shelved(account, place, prefix, of) for prefix, of in below.items()]
+    found = [_stored_artifact(account, place, prefix, of) for prefix, of in below.items()]
     return sorted(found, key=lambda each: each.written, reverse=True)
 
 
-def sight(account: Account, place: CachePlace, artifact: Artifact) -> Sight:
+def contents(account: Account, place: CompileCache, artifact: Artifact) -> Sight:
     """What tells whether ``artifact`` is ready. Raises AwsError."""
     prefix = artifact.prefix
     stored = objects(account, place, f"{prefix.rpartition('/')[0]}/")
@@ -92,7 +92,7 @@ def sight(account: Account, place: CachePlace, artifact: Artifact) -> Sight:
     return Sight(content, frozenset(stored), tuple(relatives))
 
 
-def delete(account: Account, place: CachePlace, keys: list[str]) -> None:
+def delete(account: Account, place: CompileCache, keys: list[str]) -> None:
     """Delete them, indices first: without its index an artifact is not there, and with it all of it should be.
 
     Raises:
@@ -108,29 +108,29 @@ def delete(account: Account, place: CachePlace, keys: list[str]) -> None:
                 raise AwsError(f"s3://{place.bucket}/{error.get('Key')} is not deleted: {error.get('Message')}")
 
 
-def tell(account: Account, place: CachePlace, archives: Mapping[Graph, str]) -> None:
+def put_locations(account: Account, place: CompileCache, archives: Mapping[Graph, str]) -> None:
     """Say of graphs that they lie in these archives. Raises AwsError."""
     for graph, key in archives.items():
         body = whereabouts.encode(graph, key)
         account.s3.put_object(Bucket=place.bucket, Key=whereabouts.key(graph), Body=body)
 
 
-def _shelved(account: Account, place: CachePlace, prefix: str, of: Mapping[str, Stored]) -> Shelved:
+def _stored_artifact(account: Account, place: CompileCache, prefix: str, of: Mapping[str, Stored]) -> StoredArtifact:
     key = f"{prefix}/{index.NAME}"
     size, written = sum(each.size for each in of.values()), of[key].written
     content = content_of(account, place, key)
     if content is None:
-        return Shelved(prefix, None, (), 0, 0, size, written, f"{key}: gone since it was listed")
+        return StoredArtifact(prefix, None, (), 0, 0, size, written, f"{key}: gone since it was listed")
     try:
         read = read_index(key, content)
     except ArtifactIndexError as error:
-        return Shelved(prefix, None, (), 0, 0, size, written, str(error))
+        return StoredArtifact(prefix, None, (), 0, 0, size, written, str(error))
     missing = sum(index.graph_key(read.artifact, graph) not in of for graph in read.graphs)
     compilers = tuple(sorted({graph.version for graph in read.graphs}))
-    return Shelved(prefix, read.artifact, compilers, len(read.graphs), missing, size, written)
+    return StoredArtifact(prefix, read.artifact, compilers, len(read.graphs), missing, size, written)
 
 
-def _relatives(account: Account, place: CachePlace, stored: Mapping[str, Stored]) -> Iterator[Artifact]:
+def _relatives(account: Account, place: CompileCache, stored: Mapping[str, Stored]) -> Iterator[Artifact]:
     for key in stored:
         content = content_of(account, place, key) if is_index(key) else None
         if content is not None:
@@ -141,7 +141,7 @@ def _relatives(account: Account, place: CachePlace, stored: Mapping[str, Stored]
                 continue
 
 
-def content_of(account: Account, place: CachePlace, key: str) -> bytes | None:
+def content_of(account: Account, place: CompileCache, key: str) -> bytes | None:
     """An object of a reasonable size; None: there is none. Raises AwsError."""
     answer = account.find(_ABSENT, account.s3.get_object, Bucket=place.bucket, Key=key)
     if answer is None:

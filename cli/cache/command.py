@@ -2,10 +2,9 @@
 
 import typer
 
-from cli.cache.check import check
 from cli.cache.promote import promote
 from cli.cache.purge import purge
-from cli.cache.status import status
+from cli.cache.status import check, status
 from cli.cache.warm import warm
 
 app = typer.Typer(help="Compiled graphs: status, warm, check, promote, purge.", no_args_is_help=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from cli.account import Account
 from cli.cache import artifact_bucket, runs
-from cli.cache.place import CachePlace, place_of
+from cli.cache.targets import CompileCache, place_of
 from cli.jobs.job_file import JobFile
 from environments.model import Environment
 from fleet.capacity.rules.software import stated_sdk
@@ -34,7 +34,7 @@ def artifact_of(written: JobFile, software: Software) -> Artifact | Diagnostic |
 
 def why_not(account: Account, environment: Environment, artifact: Artifact) -> str:
     """Why it is not there, in one line; empty when it is. Raises AwsError."""
-    return why_not_ready(artifact, artifact_bucket.sight(account, place_of(account, environment), artifact))
+    return why_not_ready(artifact, artifact_bucket.contents(account, place_of(account, environment), artifact))
 
 
 def being_made(account: Account, environment: Environment, artifact: Artifact) -> runs.Run | None:
@@ -45,7 +45,7 @@ def being_made(account: Account, environment: Environment, artifact: Artifact) -
     return min(same, key=lambda run: run.started, default=None)
 
 
-def _identity(account: Account, place: CachePlace, run: runs.Run) -> dict[str, Any] | None:
+def _identity(account: Account, place: CompileCache, run: runs.Run) -> dict[str, Any] | None:
     """What the execution compiles, also where an object in the bucket asked for it; None: nobody can say."""
     if run.request is not None:
         return run.request.artifact.identity

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from cli.account import Account, AwsError
-from cli.cache.place import CachePlace
+from cli.cache.targets import CompileCache
 from fleet.compile_cache import lease, lease_item
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Row, Standing, Terms
@@ -25,7 +25,7 @@ class Lease:
     standing: Standing
 
 
-def every(account: Account, place: CachePlace, now: float) -> list[Lease]:
+def every(account: Account, place: CompileCache, now: float) -> list[Lease]:
     """All of them, read consistently; ``now`` in unix seconds.
 
     Raises:
@@ -43,7 +43,7 @@ def every(account: Account, place: CachePlace, now: float) -> list[Lease]:
     raise AwsError(f"lease table {place.table} has more than {_MOST_PAGES} pages")
 
 
-def free(account: Account, place: CachePlace, leases: Sequence[Lease], now: float) -> list[str]:
+def free(account: Account, place: CompileCache, leases: Sequence[Lease], now: float) -> list[str]:
     """Let the next who needs these graphs compile them; the graphs whose row somebody changed meanwhile.
 
     Raises:
@@ -61,7 +61,7 @@ def free(account: Account, place: CachePlace, leases: Sequence[Lease], now: floa
     return changed
 
 
-def _lease(place: CachePlace, item: "dict[str, AttributeValueTypeDef]", now: float) -> Lease:
+def _lease(place: CompileCache, item: "dict[str, AttributeValueTypeDef]", now: float) -> Lease:
     try:
         graph, row = lease_item.read(cast("lease_item.Item", item))
     except (KeyError, ValueError) as error:

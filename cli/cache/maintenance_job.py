@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cli.account import Account, AwsError
-from cli.cache.place import work_place_of
+from cli.cache.targets import maintenance_target_of
 from cli.jobs.job_lookup import describe
 from environments.model import Environment
 from fleet import container_overrides
@@ -23,7 +23,7 @@ _PROGRAM: Final = ("python", "-m", "workload.compile_cache")
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class MaintenanceJob:
     """One job. ``reason`` is Batch's and the container's exit code; ``log`` its log stream, empty: there is none."""
 
     job_id: str
@@ -44,7 +44,7 @@ def start(account: Account, environment: Environment, fleet: str, verb: str, nam
         NotDeployedError: the pipeline is not deployed.
         AwsError: Batch refused, or its answer was lost.
     """
-    place = work_place_of(account, environment, fleet)
+    place = maintenance_target_of(account, environment, fleet)
     command = [*_PROGRAM, verb, *names]
     if container_overrides.length(command) > container_overrides.LONGEST:
         raise AwsError(f"{len(names)} names are too many for one job: give some of them at a time")
@@ -59,7 +59,7 @@ def start(account: Account, environment: Environment, fleet: str, verb: str, nam
     return str(answer["jobId"])
 
 
-def look(account: Account, job_id: str) -> Work:
+def look(account: Account, job_id: str) -> MaintenanceJob:
     """The job as it is now. Raises AwsError."""
     found = describe(account, [job_id])
     if not found:
@@ -67,7 +67,7 @@ def look(account: Account, job_id: str) -> Work:
     container: Mapping[str, Any] = found[0].get("container") or {}
     code = container.get("exitCode")
     said = [str(container.get("reason") or found[0].get("statusReason") or ""), f"exit code {code}" if code else ""]
-    return Work(
+    return MaintenanceJob(
         job_id, str(found[0]["status"]), ", ".join(filter(None, said)), str(container.get("logStreamName") or "")
     )
 
@@ -78,7 +78,7 @@ def follow(
     say: Callable[[str], None],
     seconds: float,
     pause: Callable[[float], None] = time.sleep,
-) -> Work:
+) -> MaintenanceJob:
     """Wait for its end, looking every ``seconds``; ``say`` hears each state once. Raises AwsError."""
     before = ""
     while True:

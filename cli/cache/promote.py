@@ -52,7 +52,7 @@ def promote(  # noqa: PLR0913, PLR0917 - one for each option
     tell(done, json_=json_)
 
 
-def tell(done: maintenance_job.Work, *, json_: bool) -> None:
+def tell(done: maintenance_job.MaintenanceJob, *, json_: bool) -> None:
     """How the job stands or ended; exit code 1 when it failed."""
     has_failed = done.is_over and done.status != maintenance_job.SUCCEEDED
     if json_:

@@ -19,8 +19,8 @@ from cli.answers import print_json, refuse, say
 from cli.cache import artifact_bucket, leases, maintenance_job
 from cli.cache.leases import Lease
 from cli.cache.options import AsJson, Fleet, Yes, compiling_fleet
-from cli.cache.place import CachePlace, place_of
 from cli.cache.promote import saying, tell
+from cli.cache.targets import CompileCache, place_of
 from cli.named import Name, answering
 from environments.model import Environment
 from fleet.compile_cache import whereabouts
@@ -113,7 +113,7 @@ def purge(  # noqa: PLR0913, PLR0917 - one for each option
             refuse("there is nothing of that in the cache")
         _confirm(plan, yes=yes, json_=json_)
         changed = leases.free(account, place, plan.free, now)
-        artifact_bucket.tell(account, place, plan.moved)
+        artifact_bucket.put_locations(account, place, plan.moved)
         artifact_bucket.delete(account, place, plan.keys)
         if not json_:
             _say(plan, changed)
@@ -123,7 +123,7 @@ def purge(  # noqa: PLR0913, PLR0917 - one for each option
 
 def _plan(
     account: Account,
-    place: CachePlace,
+    place: CompileCache,
     standings: set[Standing],
     digests: Sequence[str],
     graphs: Sequence[Graph],
@@ -168,7 +168,7 @@ def _confirm(plan: Plan, *, yes: bool, json_: bool) -> None:
 
 def _remove(
     account: Account, of: Environment, fleet: str | None, graphs: Sequence[Graph], *, json_: bool
-) -> maintenance_job.Work | None:
+) -> maintenance_job.MaintenanceJob | None:
     """By the library's own purge, which frees the leases of these graphs too, unless somebody works on them."""
     if not graphs or fleet is None:
         return None
@@ -176,7 +176,7 @@ def _remove(
     return maintenance_job.follow(account, job_id, saying(json_=json_), _POLL_SECONDS)
 
 
-def _answer(plan: Plan, changed: Sequence[str], done: maintenance_job.Work | None, *, json_: bool) -> None:
+def _answer(plan: Plan, changed: Sequence[str], done: maintenance_job.MaintenanceJob | None, *, json_: bool) -> None:
     if not json_:
         if done is not None:
             tell(done, json_=False)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from cli.account import Account
-from cli.cache.place import CachePlace
+from cli.cache.targets import CompileCache
 from fleet.compile_cache.request import BATCH_SIZES, MODELS, PrecompileRequest, RequestError, read
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ class Run:
         return below.partition("/")[0] if root == MODELS else ""
 
 
-def running(account: Account, place: CachePlace) -> list[Run] | None:
+def running(account: Account, place: CompileCache) -> list[Run] | None:
     """Those that run now; None: there is no pipeline. Raises AwsError."""
     return _listed(account, place, RUNNING, _MOST_RUNNING)
 
 
-def failed(account: Account, place: CachePlace) -> list[Run] | None:
+def failed(account: Account, place: CompileCache) -> list[Run] | None:
     """The newest that failed or ran out of time, newest first; None: there is no pipeline. Raises AwsError."""
     found: list[Run] = []
     statuses: tuple[ExecutionStatusType, ...] = ("FAILED", "TIMED_OUT")
@@ -69,7 +69,7 @@ def failed(account: Account, place: CachePlace) -> list[Run] | None:
     return sorted(found, key=lambda run: run.started, reverse=True)[:_NEWEST]
 
 
-def start(account: Account, place: CachePlace, request: PrecompileRequest) -> str:
+def start(account: Account, place: CompileCache, request: PrecompileRequest) -> str:
     """Begin a precompilation; the execution's ARN. Said again under the same name it is the same. Raises AwsError."""
     name = f"{request.artifact.prefix.rpartition('/')[2]}-{secrets.token_hex(4)}"
     answer = account.stepfunctions.start_execution(
@@ -136,7 +136,7 @@ def _names(events: "Iterable[HistoryEventTypeDef]") -> Iterator[str]:
     return (str(each["stateEnteredEventDetails"]["name"]) for each in events if str(each["type"]).endswith(_ENTERED))
 
 
-def _listed(account: Account, place: CachePlace, status: "ExecutionStatusType", most: int) -> list[Run] | None:
+def _listed(account: Account, place: CompileCache, status: "ExecutionStatusType", most: int) -> list[Run] | None:
     answer = account.find(
         ABSENT, account.stepfunctions.list_executions,
         stateMachineArn=place.machine, statusFilter=status, maxResults=most,

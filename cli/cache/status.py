@@ -1,4 +1,4 @@
-"""`fleet cache status`: artifacts, leases in the way, precompilations that run and that failed."""
+"""`fleet cache status`: artifacts, leases in the way, precompilations; and `fleet cache check` for one artifact."""
 
 import time
 from collections import Counter
@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+import typer
+
 from cli.account import Account
-from cli.answers import print_json, say
-from cli.cache import artifact_bucket, leases, runs
-from cli.cache.artifact_bucket import Shelved
+from cli.answers import complain, print_json, say
+from cli.cache import artifact_bucket, compiled, leases, runs
+from cli.cache.artifact_bucket import StoredArtifact
 from cli.cache.leases import Lease
-from cli.cache.options import AsJson, Fleet, training_fleet
-from cli.cache.place import place_of
+from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, training_fleet
 from cli.cache.runs import Run
+from cli.cache.targets import place_of
 from cli.named import Name, answering
 from cli.tables import Table, print_table
 from fleet.compile_cache.lease import Standing
@@ -51,7 +53,7 @@ def _of_fleet(found: list[Run] | None, fleet: str | None) -> list[Run] | None:
 
 
 def _content(
-    artifacts: Sequence[Shelved],
+    artifacts: Sequence[StoredArtifact],
     held: Sequence[Lease],
     trouble: Sequence[Lease],
     running: list[Run] | None,
@@ -98,7 +100,7 @@ def _run(run: Run) -> dict[str, Any]:
             "cause": run.cause or None}  # fmt: skip
 
 
-def _print_artifacts(artifacts: Sequence[Shelved], now: datetime) -> None:
+def _print_artifacts(artifacts: Sequence[StoredArtifact], now: datetime) -> None:
     if not artifacts:
         say("no artifact: `fleet cache warm` makes one")
         return
@@ -148,3 +150,35 @@ def _print_runs(running: list[Run] | None, failed: list[Run] | None, now: dateti
 def _age(moment: datetime, now: datetime) -> str:
     hours = max(0.0, (now - moment).total_seconds() / 3600)
     return f"{hours / 24:.0f} d" if hours >= 48 else f"{hours:.0f} h" if hours >= 2 else f"{hours * 60:.0f} min"
+
+
+def check(  # noqa: PLR0913, PLR0917 - one for each option
+    environment: Name,
+    fleet: Fleet = None,
+    model: Model = None,
+    model_version: ModelVersion = None,
+    sdk_version: Sdk = None,
+    sequence_lengths: Lengths = None,
+    job: JobFile = None,
+    json_: AsJson = False,
+) -> None:
+    """Say whether an artifact is ready, and if not, why. Exit code 1 when it is not."""
+    named = Named(job, fleet, model, model_version, sdk_version, sequence_lengths)
+    with answering(environment) as of:
+        artifact = named.wanted(of).artifact
+        account = Account(of.region)
+        why = compiled.why_not(account, of, artifact)
+        run = compiled.being_made(account, of, artifact) if why else None
+    if json_:
+        print_json({"artifact": artifact.identity, "prefix": artifact.prefix, "ready": not why, "why_not": why or None,
+                 "being_compiled_by": run and run.arn})  # fmt: skip
+    elif why:
+        complain(f"{why}{_now(run)}")
+    else:
+        say(f"{describe(artifact)}: ready, {artifact.prefix}")
+    if why:
+        raise typer.Exit(1)
+
+
+def _now(run: runs.Run | None) -> str:
+    return "" if run is None else f"; {run.name} compiles it since {run.started:%Y-%m-%d %H:%M} UTC"

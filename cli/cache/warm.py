@@ -10,7 +10,7 @@ from cli.account import Account, AwsError
 from cli.answers import print_json, refuse, say
 from cli.cache import compiled, runs
 from cli.cache.options import AsJson, Fleet, JobFile, Lengths, Model, ModelVersion, Named, Sdk, Wanted, compiling_fleet
-from cli.cache.place import place_of
+from cli.cache.targets import place_of
 from cli.figures import today
 from cli.named import Name, answering
 from cli.prices.table import newest_or_embedded

@@ -30,7 +30,7 @@ class NoLedgerError(AwsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Books:
+class LedgerDays:
     """Lines of the days asked for; ``reconciled`` rows by day; ``missing`` days have no ledger at all."""
 
     lines: tuple[Line, ...]
@@ -38,7 +38,7 @@ class Books:
     missing: tuple[date, ...]
 
 
-def read(account: Account, environment: str, first: date, last: date) -> Books:
+def read(account: Account, environment: str, first: date, last: date) -> LedgerDays:
     """The days from ``first`` to ``last``, both included.
 
     Raises:
@@ -58,7 +58,7 @@ def read(account: Account, environment: str, first: date, last: date) -> Books:
         beside = _rows(account, bucket, place(RECONCILIATION, environment, day))
         if beside:
             reconciled[day] = beside[0]
-    return Books(tuple(lines), reconciled, tuple(missing))
+    return LedgerDays(tuple(lines), reconciled, tuple(missing))
 
 
 def _bucket(account: Account, environment: str) -> str:
@@ -134,7 +134,7 @@ def _day(option: str, text: str | None, default: date) -> date:
         refuse(f"{option} {text}: not a day such as 2026-11-20")
 
 
-def _document(environment: str, first: date, last: date, by: By, found: Books) -> dict[str, object]:
+def _document(environment: str, first: date, last: date, by: By, found: LedgerDays) -> dict[str, object]:
     old = tables.stale(found.lines)
     return {
         "environment": environment,

@@ -25,10 +25,10 @@ from fleet.serving.readiness import Limits
 from workload.compile_cache.tiers.local import LocalTier
 from workload.compile_cache.upkeep.warm_record import boot_id
 from workload.errors import CacheError
+from workload.node_agent import Figures
 from workload.serving import settings as configuration
 from workload.serving.cold_start import bring, wrong_with
 from workload.serving.devices import held_devices
-from workload.serving.figures import Figures
 from workload.serving.health import OK, Health
 from workload.serving.memory import HostMemory
 from workload.serving.settings import Settings

@@ -28,7 +28,7 @@ from examples.serving.wire import (
 from fleet.serving.buckets import Buckets, TooLongError
 from fleet.serving.readiness import Step
 from workload.errors import RuntimeSickError
-from workload.serving.figures import Figures
+from workload.node_agent import Figures
 from workload.serving.health import Answer, Health
 from workload.serving.watch import Watch
 

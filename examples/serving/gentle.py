@@ -6,8 +6,7 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
-from workload.serving.health import Health
-from workload.serving.leaving import leave
+from workload.serving.health import Health, leave
 
 
 class GentleServer(uvicorn.Server):

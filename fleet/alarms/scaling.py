@@ -62,10 +62,5 @@ def awake_only(
     return (asleep, *parts, *composites)
 
 
-def seen_by(specs: Sequence[AlarmSpec | CompositeSpec], key: str) -> AlarmSpec:
-    """The alarm over a metric that ``key`` is, or looks at."""
-    return next(spec for spec in specs if isinstance(spec, AlarmSpec) and spec.key in (key, f"{key}{_SEEN}"))
-
-
 def _desired(names: EndpointNames) -> MetricRef:
     return MetricRef(auto_scaling.NAMESPACE, auto_scaling.DESIRED, "Minimum", auto_scaling.dimensions(names.node_group))

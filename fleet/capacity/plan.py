@@ -32,6 +32,8 @@ class FleetRefusedError(FleetError, ValueError):
 class LaunchPlan:
     """What a launch template, a placement group and a reservation are made from."""
 
+    spec: FleetSpec
+    """What was asked for; no reader of a plan needs the fleet's own entry for it."""
     instance_type: InstanceType
     network_interfaces: tuple[NetworkInterface, ...]
     market_type: str | None
@@ -58,6 +60,26 @@ class LaunchPlan:
     notes: tuple[Diagnostic, ...]
 
     @property
+    def nodes(self) -> int:
+        """How many nodes there are at most."""
+        return self.spec.nodes
+
+    @property
+    def market(self) -> MarketKind:
+        """How they are bought; ``market_type`` is what EC2 is told of it."""
+        return self.spec.market
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether its nodes are paid for whether they run or not."""
+        return self.market in (MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK)
+
+    @property
+    def max_vcpus(self) -> int:
+        """Of all nodes together: AWS Batch counts capacity in these."""
+        return self.nodes * self.instance_type.vcpus
+
+    @property
     def addresses_per_node(self) -> int:
         """Private IP addresses that one node takes from its subnet."""
         return sum(interface.addresses for interface in self.network_interfaces)
@@ -76,6 +98,7 @@ def compile_fleet(spec: FleetSpec, *, now: datetime | None = None) -> LaunchPlan
     efa = uses_efa(spec, known)
     creates = spec.market is MarketKind.RESERVATION and not spec.reserved.exists
     return LaunchPlan(
+        spec=spec,
         instance_type=known,
         network_interfaces=network_interfaces(known, spec.efa_layout) if efa else PLAIN,
         market_type=_market_type(spec),
@@ -121,10 +144,18 @@ def ladder(spec: FleetSpec) -> tuple[LaunchPlan, ...]:
     Raises:
         FleetRefusedError: the fleet itself cannot be built.
     """
-    own = compile_fleet(spec)
+    return (compile_fleet(spec), *_rungs(spec))
+
+
+def other_types(own: LaunchPlan) -> tuple[LaunchPlan, ...]:
+    """The plans of the fleet's alternative types in its own zones, after its ``own``."""
+    return _rungs(replace(own.spec, fallback_zone_ids=()))
+
+
+def _rungs(spec: FleetSpec) -> tuple[LaunchPlan, ...]:
     if spec.market in (MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK):
-        return (own,)
-    return (own, *filter(None, map(_plan, _further(spec))))
+        return ()
+    return tuple(filter(None, map(_plan, _further(spec))))
 
 
 def _further(spec: FleetSpec) -> Iterator[FleetSpec]:

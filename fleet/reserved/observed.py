@@ -22,8 +22,6 @@ class FleetDeployment:
     nodes: int
     vcpus: int
     """Of one node."""
-    zone: str | None = None
-    """The one zone of a training fleet, by its name in the account."""
     reservation_id: str | None = None
     """The existing reservation or Capacity Block that nodes are launched into."""
     resource_group: str | None = None
@@ -35,11 +33,13 @@ class FleetDeployment:
     starts_at: datetime | None = None
     ends_at: datetime | None = None
     """As the environment file says; what EC2 says goes before it."""
+    price: Price | None = None
+    """The fleet's negotiated rate; None: as it is published."""
+    zone: str | None = None
+    """The one zone of a training fleet, by its name in the account."""
     compute_environment: str | None = None
     queue: str | None = None
     auto_scaling_group: str | None = None
-    price: Price | None = None
-    """The fleet's negotiated rate; None: as it is published."""
     is_pool: bool = False
     """Whether its group trains, and is as large as its jobs, or its reservation, want."""
     scales: bool = False

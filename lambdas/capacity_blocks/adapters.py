@@ -1,20 +1,20 @@
-"""AWS as the engine sees it: clients with their timeouts and retries, and the world made of them. boto3 stays here."""
+"""The engine as deployed: its environment variables, and AWS's clients with their timeouts and retries."""
 
 import time
 from typing import Final
 
 import boto3
 from botocore.config import Config
+from pydantic import Field, Json
 
-from lambdas.capacity_blocks.clients import BatchClient, Ec2Client, SsmClient, TableClient
-from lambdas.capacity_blocks.fleets import BatchFleets
+from lambdas.capacity_blocks.fleets import BatchFleets, BlockFleet
 from lambdas.capacity_blocks.market import Ec2Market
-from lambdas.capacity_blocks.ports import World
-from lambdas.capacity_blocks.settings import Settings
-from lambdas.capacity_blocks.store import Table
+from lambdas.capacity_blocks.request_table import RequestTable
+from lambdas.capacity_blocks.service import Dependencies
 from lambdas.capacity_blocks.usage import NodeLogUsage
-from lambdas.shared.log_query import LogsClient
-from lambdas.shared.tickets import SnsClient, Tickets
+from lambdas.shared.identity import principal
+from lambdas.shared.settings import FunctionSettings
+from lambdas.shared.tickets import Tickets
 
 # What fails now is done at the next look.
 READING: Final = Config(connect_timeout=2, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
@@ -22,26 +22,33 @@ READING: Final = Config(connect_timeout=2, read_timeout=10, retries={"mode": "st
 BUYING: Final = Config(connect_timeout=2, read_timeout=30, retries={"mode": "standard", "total_max_attempts": 1})
 
 
-def table(settings: Settings) -> Table:
-    """The requests of this deployment."""
-    dynamodb: TableClient = boto3.client("dynamodb", config=READING)
-    return Table(dynamodb, settings.table)
+class Settings(FunctionSettings):
+    """``approver_arns`` and ``fleets`` are JSON: a list, and an object by the fleet's name."""
+
+    environment: str = Field(alias="ENVIRONMENT")
+    table: str = Field(alias="TABLE")
+    ticket_topic: str = Field(alias="TICKET_TOPIC")
+    node_log_group: str = Field(alias="NODE_LOG_GROUP")
+    sts_host: str = Field(alias="STS_HOST")
+    approver_arns: Json[frozenset[str]] = Field(alias="APPROVERS")
+    fleets: Json[dict[str, BlockFleet]] = Field(alias="PLACES")
+
+    @property
+    def approvers(self) -> frozenset[str]:
+        """Who may approve, as callers are named."""
+        return frozenset(map(principal, self.approver_arns))
 
 
-def world(settings: Settings) -> World:
+def dependencies(settings: Settings) -> Dependencies:
     """Everything that the service acts on."""
-    buyer: Ec2Client = boto3.client("ec2", config=BUYING)
-    reader: Ec2Client = boto3.client("ec2", config=READING)
-    batch: BatchClient = boto3.client("batch", config=READING)
-    ssm: SsmClient = boto3.client("ssm", config=READING)
-    sns: SnsClient = boto3.client("sns", config=READING)
-    logs: LogsClient = boto3.client("logs", config=READING)
-    return World(
-        store=table(settings),
+    buyer, reader = boto3.client("ec2", config=BUYING), boto3.client("ec2", config=READING)
+    batch, ssm = boto3.client("batch", config=READING), boto3.client("ssm", config=READING)
+    return Dependencies(
+        requests=RequestTable(boto3.client("dynamodb", config=READING), settings.table),
         market=Ec2Market(buyer, reader),
-        fleets=BatchFleets(batch, ssm, settings.environment, settings.places),
-        people=Tickets(sns, settings.ticket_topic, "capacity-block"),
-        usage=NodeLogUsage(logs, settings.node_log_group, time),
+        fleets=BatchFleets(batch, ssm, settings.environment, settings.fleets),
+        tickets=Tickets(boto3.client("sns", config=READING), settings.ticket_topic, "capacity-block"),
+        usage=NodeLogUsage(boto3.client("logs", config=READING), settings.node_log_group, time),
         approvers=settings.approvers,
-        places=settings.places,
+        deployed=settings.fleets,
     )

@@ -15,7 +15,8 @@ from fleet.blocks import purchase
 from fleet.blocks.offering import Search
 from fleet.blocks.purchase import Request
 from lambdas.capacity_blocks import service
-from lambdas.capacity_blocks.ports import ConflictError, Record, World
+from lambdas.capacity_blocks.request_table import ConflictError, Record
+from lambdas.capacity_blocks.service import Dependencies
 
 Caller = Callable[[str, str], str]
 """The ARN of whoever signed a URL for a binding; RefusedError when nobody did."""
@@ -59,60 +60,59 @@ class Command(BaseModel):
 def run(
     command: Command,
     environment: str,
-    world: World,
-    everything: Callable[[], Iterable[Record]],
+    aws: Dependencies,
     who: Caller,
     at: datetime,
 ) -> dict[str, Any]:
     """The answer: ``{"requests": [...]}``, or ``{"refused": why}``."""
     try:
         if command.action is Action.LIST:
-            return _answer(record.request for record in everything())
+            return _answer(record.request for record in aws.requests.all())
         principal = who(command.signed_url, binding(environment, command.action, command.request_id))
         match command.action:
             case Action.REQUEST:
-                return _answer([_request(command, principal, world, at)])
+                return _answer([_request(command, principal, aws, at)])
             case Action.APPROVE:
-                service.approve(world, command.request_id, principal, at)
-                return _answer([_look_at(command.request_id, world, at)])
+                service.approve(aws, command.request_id, principal, at)
+                return _answer([_look_at(command.request_id, aws, at)])
             case Action.REJECT:
-                return _answer([_reject(command.request_id, principal, world)])
+                return _answer([_reject(command.request_id, principal, aws)])
     except RefusedError as error:
         return {"refused": str(error)}
     except ConflictError:
         return {"refused": _BUSY}
 
 
-def _request(command: Command, principal: str, world: World, at: datetime) -> Request:
+def _request(command: Command, principal: str, aws: Dependencies, at: datetime) -> Request:
     wish = command.wish
     if wish is None:
         raise RefusedError("nothing is asked for")
-    place = world.places.get(wish.fleet)
+    place = aws.deployed.get(wish.fleet)
     if place is None:
         raise RefusedError(f"fleet {wish.fleet} is no training fleet whose market is capacity-block, as deployed")
     search = Search(place.instance_type, wish.instances, wish.hours, wish.earliest, wish.latest)
-    offering = world.market.offering(search, wish.offering_id)
+    offering = aws.market.offering(search, wish.offering_id)
     if offering is None:
         raise RefusedError(f"EC2 does not offer {wish.offering_id} any more; search again")
     if offering.availability_zone != place.availability_zone:
         raise RefusedError(f"the offer is in {offering.availability_zone}, and the fleet in {place.availability_zone}")
     record = Record(Request(command.request_id, wish.fleet, offering, principal, at))
     # Version 0 is stored only where there is no such request yet.
-    return world.store.write(record).request
+    return aws.requests.write(record).request
 
 
-def _reject(request_id: str, principal: str, world: World) -> Request:
-    record = world.store.read(request_id)
+def _reject(request_id: str, principal: str, aws: Dependencies) -> Request:
+    record = aws.requests.read(request_id)
     if record is None:
         raise RefusedError(f"there is no request {request_id}")
     rejected = purchase.reject(record.request, principal)
-    return world.store.write(Record(rejected, record.done, record.version)).request
+    return aws.requests.write(Record(rejected, record.done, record.version)).request
 
 
-def _look_at(request_id: str, world: World, at: datetime) -> Request:
+def _look_at(request_id: str, aws: Dependencies, at: datetime) -> Request:
     # Offers are gone quickly: what was approved is bought at once, and not at the next tick of the clock.
-    service.look(world, at)
-    record = world.store.read(request_id)
+    service.look(aws, at)
+    record = aws.requests.read(request_id)
     if record is None:
         raise RefusedError(f"there is no request {request_id}")
     return record.request

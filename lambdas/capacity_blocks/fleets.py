@@ -1,44 +1,68 @@
 """What a fleet can be told: through its Batch compute environment and queue, and on its nodes through Run Command."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from lambdas.capacity_blocks.clients import BatchClient, SsmClient
-from lambdas.capacity_blocks.ports import Place
+if TYPE_CHECKING:
+    from mypy_boto3_batch import BatchClient
+    from mypy_boto3_batch.literals import JobStatusType
+    from mypy_boto3_batch.type_defs import ComputeEnvironmentDetailTypeDef
+    from mypy_boto3_ssm import SSMClient
 
 # Where the node agent looks for marker files, and where job containers see them.
 RUN_DIRECTORY: Final = "/run/neuron-fleet"
 DOCUMENT: Final = "AWS-RunShellScript"
 # How long a node may take to fetch the command; one that is off line has no use for it later.
 DELIVERY_SECONDS: Final = 300
-_ACTIVE: Final = ("STARTING", "RUNNING")
-_PAGES: Final = 50
+_ACTIVE: "Final[tuple[JobStatusType, ...]]" = ("STARTING", "RUNNING")
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFleet:
+    """Where a fleet's jobs run, as deployed: ARNs in Batch, and the block that its nodes are launched into."""
+
+    compute_environment: str
+    queue: str
+    vcpus: int
+    """Of one node."""
+    instance_type: str
+    availability_zone: str
+    reservation_id: str | None = None
 
 
 class BatchFleets:
-    """``places`` by fleet. Each method may be called again: what is as it should be is left alone."""
+    """``deployed`` by fleet. Each method may be called again: what is as it should be is left alone."""
 
-    def __init__(self, batch: BatchClient, ssm: SsmClient, environment: str, places: Mapping[str, Place]) -> None:
-        self._batch, self._ssm, self._environment, self._places = batch, ssm, environment, places
+    def __init__(
+        self, batch: "BatchClient", ssm: "SSMClient", environment: str, deployed: Mapping[str, BlockFleet]
+    ) -> None:
+        self._batch, self._ssm, self._environment, self._deployed = batch, ssm, environment, deployed
 
     def scale(self, fleet: str, nodes: int) -> None:
         """Keep ``nodes`` nodes and take jobs; with 0, let go of the nodes as they become idle."""
-        place = self._places[fleet]
+        place = self._deployed[fleet]
         now = self._describe(place)
         has = now["computeResources"]
         if nodes == 0:
             if has["minvCpus"] != 0:
-                self._update(place, computeResources={"minvCpus": 0})
+                self._batch.update_compute_environment(
+                    computeEnvironment=place.compute_environment, computeResources={"minvCpus": 0}
+                )
             return
         vcpus = nodes * place.vcpus
         if now["state"] == "DISABLED":
             # The block was extended after the drain had begun: its nodes still carry the markers.
             self._run(fleet, f"rm -f {RUN_DIRECTORY}/checkpoint {RUN_DIRECTORY}/drain")
         if (now["state"], has["minvCpus"], has["maxvCpus"]) != ("ENABLED", vcpus, vcpus):
-            self._update(place, state="ENABLED", computeResources={"minvCpus": vcpus, "maxvCpus": vcpus})
+            self._batch.update_compute_environment(
+                computeEnvironment=place.compute_environment,
+                state="ENABLED",
+                computeResources={"minvCpus": vcpus, "maxvCpus": vcpus},
+            )
 
     def checkpoint(self, fleet: str, ends_at: datetime) -> None:
         """Ask the jobs on every node for a checkpoint, by the marker file ``checkpoint``."""
@@ -46,7 +70,7 @@ class BatchFleets:
 
     def drain(self, fleet: str) -> None:
         """Place no new job, and ask the running ones to end, by the marker file ``drain``."""
-        self._disable(self._places[fleet])
+        self._disable(self._deployed[fleet])
         self._mark(fleet, "drain", "Capacity Block ends")
 
     def stop(self, fleet: str) -> bool:
@@ -55,7 +79,7 @@ class BatchFleets:
         Raises:
             ClientError: the first of the jobs that could not be terminated; the others were.
         """
-        place = self._places[fleet]
+        place = self._deployed[fleet]
         self._disable(place)
         jobs = list(self._jobs(place))
         refusals = []
@@ -68,29 +92,21 @@ class BatchFleets:
             raise refusals[0]
         return not jobs
 
-    def _describe(self, place: Place) -> dict[str, Any]:
+    def _describe(self, place: BlockFleet) -> "ComputeEnvironmentDetailTypeDef":
         answer = self._batch.describe_compute_environments(computeEnvironments=[place.compute_environment])
-        found: list[dict[str, Any]] = answer["computeEnvironments"]
+        found = answer["computeEnvironments"]
         if not found:
             raise LookupError(f"Batch does not show compute environment {place.compute_environment}")
         return found[0]
 
-    def _disable(self, place: Place) -> None:
+    def _disable(self, place: BlockFleet) -> None:
         if self._describe(place)["state"] != "DISABLED":
-            self._update(place, state="DISABLED")
+            self._batch.update_compute_environment(computeEnvironment=place.compute_environment, state="DISABLED")
 
-    def _update(self, place: Place, **what: object) -> None:
-        self._batch.update_compute_environment(computeEnvironment=place.compute_environment, **what)
-
-    def _jobs(self, place: Place) -> Iterator[str]:
+    def _jobs(self, place: BlockFleet) -> Iterator[str]:
         for status in _ACTIVE:
-            more: dict[str, object] = {}
-            for _ in range(_PAGES):
-                page = self._batch.list_jobs(jobQueue=place.queue, jobStatus=status, **more)
-                yield from (job["jobId"] for job in page["jobSummaryList"])
-                if not page.get("nextToken"):
-                    break
-                more = {"nextToken": page["nextToken"]}
+            pages = self._batch.get_paginator("list_jobs").paginate(jobQueue=place.queue, jobStatus=status)
+            yield from (job["jobId"] for page in pages for job in page["jobSummaryList"])
 
     def _mark(self, fleet: str, marker: str, text: str) -> None:
         # Renamed into place, so that nobody reads half a line.

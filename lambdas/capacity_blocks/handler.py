@@ -11,10 +11,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import ValidationError
 
 from fleet.operations_metrics import CAPACITY_BLOCK_PROBLEMS
-from lambdas.capacity_blocks import adapters, commands, service, settings
+from lambdas.capacity_blocks import adapters, commands, service
 from lambdas.capacity_blocks.commands import Command
-from lambdas.capacity_blocks.ports import World
-from lambdas.capacity_blocks.store import Table
 from lambdas.shared import identity
 from lambdas.shared.observability import emit, logger
 
@@ -34,7 +32,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _look() -> dict[str, Any]:
-    problems = service.look(_world(), datetime.now(UTC))
+    problems = service.look(_dependencies(), datetime.now(UTC))
     for problem in problems:
         logger(FUNCTION).error("not done", problem=problem)
     emit(CAPACITY_BLOCK_PROBLEMS, len(problems), _settings().environment)
@@ -46,7 +44,7 @@ def _command(event: dict[str, Any]) -> dict[str, Any]:
         command = Command.model_validate(event)
     except ValidationError as error:
         return {"refused": "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())}
-    answer = commands.run(command, _settings().environment, _world(), _table().all, _caller, datetime.now(UTC))
+    answer = commands.run(command, _settings().environment, _dependencies(), _caller, datetime.now(UTC))
     # Never the signed URL: it is good for a minute.
     logger(FUNCTION).info("command", action=command.action, of=command.request_id, refused=answer.get("refused"))
     return answer
@@ -57,15 +55,10 @@ def _caller(url: str, bound_to: str) -> str:
 
 
 @cache
-def _settings() -> settings.Settings:
-    return settings.load()
+def _settings() -> adapters.Settings:
+    return adapters.Settings.load()
 
 
 @cache
-def _table() -> Table:
-    return adapters.table(_settings())
-
-
-@cache
-def _world() -> World:
-    return adapters.world(_settings())
+def _dependencies() -> service.Dependencies:
+    return adapters.dependencies(_settings())

@@ -5,42 +5,65 @@ answer that says that the request was refused counts as a refusal.
 """
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.blocks.life import Block
 from fleet.blocks.offering import Offering, Search, from_ec2
 from fleet.blocks.purchase import Request
-from lambdas.capacity_blocks.clients import Ec2Client
-from lambdas.capacity_blocks.ports import PurchaseRefusedError, PurchaseUnansweredError
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2 import EC2Client
+    from mypy_boto3_ec2.type_defs import (
+        CapacityBlockExtensionOfferingTypeDef,
+        CapacityBlockExtensionTypeDef,
+        DescribeCapacityBlockOfferingsRequestPaginateTypeDef,
+        FilterTypeDef,
+        TagTypeDef,
+    )
 
 REQUEST_TAG: Final = "neuron-fleet:capacity-request"
 EXTENSION: Final = timedelta(days=1)
 _FIRST_SERVER_ERROR: Final = 500
-_PAGES: Final = 20
 _USABLE: Final = "active"
 _PAID: Final = "payment-succeeded"
 # States in which EC2 still shows a reservation that will not come, or not come back.
 _GONE: Final = frozenset({"cancelled", "failed", "payment-failed", "unsupported"})
 
 
+class PurchaseRefusedError(Exception):
+    """EC2 said no: nothing was bought. The message is EC2's."""
+
+
+class PurchaseUnansweredError(Exception):
+    """No answer, or one that does not say what happened: something may have been bought."""
+
+
 class Ec2Market:
     """``buyer`` makes purchases, ``reader`` everything else."""
 
-    def __init__(self, buyer: Ec2Client, reader: Ec2Client) -> None:
+    def __init__(self, buyer: "EC2Client", reader: "EC2Client") -> None:
         self._buyer, self._reader = buyer, reader
 
     def purchase(self, request: Request) -> str:
-        """Buy the offer; the reservation's id."""
-        tags = [{"Key": REQUEST_TAG, "Value": request.request_id}, {"Key": "fleet", "Value": request.fleet}]
+        """Buy the offer, tagged with the request's id; the reservation's id.
+
+        Raises:
+            PurchaseRefusedError: nothing was bought.
+            PurchaseUnansweredError: it is not known.
+        """
+        tags: list[TagTypeDef] = [
+            {"Key": REQUEST_TAG, "Value": request.request_id},
+            {"Key": "fleet", "Value": request.fleet},
+        ]
         try:
             answer = self._buyer.purchase_capacity_block(
                 CapacityBlockOfferingId=request.offering.offering_id,
                 InstancePlatform="Linux/UNIX",
                 TagSpecifications=[{"ResourceType": "capacity-reservation", "Tags": tags}],
             )
-            return str(answer["CapacityReservation"]["CapacityReservationId"])
+            return answer["CapacityReservation"]["CapacityReservationId"]
         except ClientError as error:
             status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", _FIRST_SERVER_ERROR)
             if status < _FIRST_SERVER_ERROR:
@@ -51,20 +74,21 @@ class Ec2Market:
 
     def find(self, request_id: str) -> str | None:
         """The reservation that carries the request's tag, in whatever state."""
-        found = self._reservations(Filters=[{"Name": f"tag:{REQUEST_TAG}", "Values": [request_id]}])
-        return str(found[0]["CapacityReservationId"]) if found else None
+        of_request: FilterTypeDef = {"Name": f"tag:{REQUEST_TAG}", "Values": [request_id]}
+        found = self._reader.describe_capacity_reservations(Filters=[of_request])["CapacityReservations"]
+        return found[0]["CapacityReservationId"] if found else None
 
     def block(self, reservation_id: str, fleet: str) -> Block | None:
-        """The block as EC2 describes it."""
+        """The block as EC2 describes it now; None when EC2 does not show it."""
         try:
-            found = self._reservations(CapacityReservationIds=[reservation_id])
+            answer = self._reader.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
         except ClientError as error:
             if error.response.get("Error", {}).get("Code") != "InvalidCapacityReservationId.NotFound":
                 raise
             return None
-        if not found or found[0]["State"] in _GONE:
+        entry = next(iter(answer["CapacityReservations"]), None)
+        if entry is None or entry["State"] in _GONE:
             return None
-        entry = found[0]
         return Block(
             reservation_id=reservation_id,
             fleet=fleet,
@@ -76,16 +100,11 @@ class Ec2Market:
 
     def offering(self, search: Search, offering_id: str) -> Offering | None:
         """The offer as EC2 describes it now: what a person approves must not rest on what another person typed."""
-        more: dict[str, object] = {}
-        for _ in range(_PAGES):
-            answer = self._reader.describe_capacity_block_offerings(**search.parameters(), **more)
-            for entry in answer.get("CapacityBlockOfferings", []):
-                if entry["CapacityBlockOfferingId"] == offering_id:
-                    return from_ec2(entry)
-            if not answer.get("NextToken"):
-                break
-            more = {"NextToken": answer["NextToken"]}
-        return None
+        asked = cast("DescribeCapacityBlockOfferingsRequestPaginateTypeDef", search.parameters())
+        pages = self._reader.get_paginator("describe_capacity_block_offerings").paginate(**asked)
+        offers = (entry for page in pages for entry in page.get("CapacityBlockOfferings", []))
+        found = next((entry for entry in offers if entry["CapacityBlockOfferingId"] == offering_id), None)
+        return from_ec2(found) if found else None
 
     def extensions(self, reservation_id: str) -> tuple[Offering, ...]:
         """What EC2 offers to extend it by one day."""
@@ -96,17 +115,13 @@ class Ec2Market:
         return tuple(map(_extension, answer.get("CapacityBlockExtensionOfferings", [])))
 
     def extended(self, reservation_id: str) -> tuple[Offering, ...]:
-        """The extensions that were paid for, in the order of time."""
+        """The extensions that were paid for, whoever bought them, in the order of time."""
         answer = self._reader.describe_capacity_block_extension_history(CapacityReservationIds=[reservation_id])
         paid = (each for each in answer["CapacityBlockExtensions"] if each["CapacityBlockExtensionStatus"] == _PAID)
         return tuple(sorted(map(_extension, paid), key=lambda extension: extension.start))
 
-    def _reservations(self, **what: object) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._reader.describe_capacity_reservations(**what)["CapacityReservations"]
-        return found
 
-
-def _extension(entry: dict[str, Any]) -> Offering:
+def _extension(entry: "CapacityBlockExtensionOfferingTypeDef | CapacityBlockExtensionTypeDef") -> Offering:
     return Offering(
         offering_id=entry["CapacityBlockExtensionOfferingId"],
         instance_type=entry["InstanceType"],

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.blocks.post_mortem import NodeMinutes
 from fleet.node_state import NodeState
-from lambdas.capacity_blocks.ports import UsageError
-from lambdas.shared.log_query import LogQuery, LogQueryError, LogsClient, Ticker
+from lambdas.shared.log_query import LogQuery, LogQueryError, Ticker
+
+if TYPE_CHECKING:
+    from mypy_boto3_logs import CloudWatchLogsClient
 
 BUDGET_SECONDS: Final = 60.0
 POLL_SECONDS: Final = 1.0
@@ -24,14 +26,24 @@ _QUERY: Final = """filter fleet = "{fleet}"
 | limit {limit}"""
 
 
+class UsageError(Exception):
+    """What the agents measured cannot be read now."""
+
+
 class NodeLogUsage:
     """Reads ``log_group`` within ``budget`` seconds. The log forgets: a block longer than that is measured in part."""
 
-    def __init__(self, logs: LogsClient, log_group: str, ticker: Ticker, budget: float = BUDGET_SECONDS) -> None:
+    def __init__(
+        self, logs: "CloudWatchLogsClient", log_group: str, ticker: Ticker, budget: float = BUDGET_SECONDS
+    ) -> None:
         self._query = LogQuery(logs, log_group, ticker, budget=budget, pause=POLL_SECONDS)
 
     def minutes(self, fleet: str, start: datetime, end: datetime) -> tuple[NodeMinutes, ...]:
-        """One entry for each node that reported between ``start`` and ``end``."""
+        """One entry for each node that reported between ``start`` and ``end``.
+
+        Raises:
+            UsageError: it cannot be read now.
+        """
         try:
             rows = self._query.rows(_QUERY.format(fleet=fleet, limit=ROW_LIMIT), start, end)
         except LogQueryError as error:

@@ -18,7 +18,6 @@ from fleet.instances import Price
 from fleet.operations_metrics import CAPACITY_WATCH_PROBLEMS, DEPLOYMENTS_IN_PROGRESS
 from fleet.reserved.observed import FleetDeployment
 from lambdas.capacity_watch import adapters, events, service
-from lambdas.capacity_watch.settings import Settings
 from lambdas.capacity_watch.wakes import SPOT_WARNING, wake
 from lambdas.shared.observability import emit, logger
 
@@ -113,8 +112,8 @@ def _write(event: dict[str, Any] | None) -> None:
 
 
 @cache
-def _settings() -> Settings:
-    return Settings.load()
+def _settings() -> adapters.Settings:
+    return adapters.Settings.load()
 
 
 @lru_cache(maxsize=1)

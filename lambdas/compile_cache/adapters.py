@@ -1,4 +1,4 @@
-"""AWS as the function sees it: clients with their timeouts and retries. boto3 stays in this file."""
+"""The function as deployed: its environment variables, and AWS's clients with their timeouts and retries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,15 +6,25 @@ from typing import TYPE_CHECKING, Final
 
 import boto3
 from botocore.config import Config
-from pydantic import TypeAdapter
+from pydantic import Field, Json, TypeAdapter
 
 from fleet import naming
 from lambdas.compile_cache.bucket import Bucket
 from lambdas.compile_cache.runs import Runs
-from lambdas.compile_cache.settings import Settings
+from lambdas.shared.settings import FunctionSettings
 
 if TYPE_CHECKING:
     from mypy_boto3_ssm import SSMClient
+
+
+class Settings(FunctionSettings):
+    """The table of precompilations, the bucket of artifacts and requests, and the training fleets."""
+
+    environment: str = Field(alias="ENVIRONMENT")
+    runs_table: str = Field(alias="RUNS_TABLE")
+    bucket: str = Field(alias="BUCKET")
+    fleets: Json[tuple[str, ...]] = Field(alias="FLEETS")
+
 
 # Step Functions asks again where Lambda fails, and not where AWS does: a call may take its time, 15 s.
 PATIENT: Final = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2})

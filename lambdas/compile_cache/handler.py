@@ -11,7 +11,6 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from fleet.operations_metrics import PRECOMPILATIONS_DONE, PRECOMPILATIONS_FAILED
 from lambdas.compile_cache import adapters, service
-from lambdas.compile_cache.settings import Settings
 from lambdas.shared.observability import emit, logger
 
 FUNCTION: Final = "compile-cache"
@@ -34,8 +33,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 @cache
-def _settings() -> Settings:
-    return Settings.load()
+def _settings() -> adapters.Settings:
+    return adapters.Settings.load()
 
 
 @cache

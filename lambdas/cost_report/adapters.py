@@ -1,4 +1,4 @@
-"""AWS as the roll-up sees it: clients with their timeouts and retries. boto3 stays in this file."""
+"""The roll-up as deployed: its environment variables, and AWS's clients with their timeouts and retries."""
 
 import tempfile
 from collections.abc import Callable
@@ -8,10 +8,20 @@ from typing import Final
 
 import boto3
 from botocore.config import Config
+from pydantic import Field, Json
 
 from lambdas.cost_report.bill import CostExplorer
-from lambdas.cost_report.settings import Settings
 from lambdas.cost_report.store import S3Store
+from lambdas.shared.settings import FunctionSettings
+
+
+class Settings(FunctionSettings):
+    """``bucket`` holds what arrives and what is made of it; ``instance_types`` are the fleets'."""
+
+    environment: str = Field(alias="ENVIRONMENT")
+    bucket: str = Field(alias="BUCKET")
+    instance_types: Json[tuple[str, ...]] = Field(alias="INSTANCE_TYPES")
+
 
 # Nobody waits for it, and the next run is an hour away.
 PATIENT: Final = Config(connect_timeout=5, read_timeout=60, retries={"mode": "standard", "total_max_attempts": 4})

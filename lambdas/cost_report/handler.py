@@ -12,7 +12,6 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from fleet.operations_metrics import JOBS_WITH_METRICS, LEDGER_PROBLEMS
 from lambdas.cost_report import adapters
-from lambdas.cost_report.settings import Settings
 from lambdas.shared.observability import emit, logger
 
 FUNCTION: Final = "cost-report"
@@ -64,5 +63,5 @@ def _again(event: dict[str, Any]) -> date | None:
 
 
 @cache
-def _settings() -> Settings:
-    return Settings.load()
+def _settings() -> adapters.Settings:
+    return adapters.Settings.load()

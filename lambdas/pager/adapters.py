@@ -26,6 +26,7 @@ def dependencies(settings: Settings) -> Dependencies:
     """All that a page needs."""
     dynamodb = boto3.client("dynamodb", config=CONFIG)
     return Dependencies(
+        settings=settings,
         sources=_sources(settings),
         incidents=IncidentTable(dynamodb, settings.idempotency_table, time.time),
         senders=Senders(

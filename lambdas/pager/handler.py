@@ -69,7 +69,7 @@ def _deliver(arrived: Iterable[SnsMessage]) -> list[str]:
 
 
 def _page(change: AlarmChange, severity: Severity) -> list[str]:
-    outcome = service.handle(change, severity, _settings(), _dependencies())
+    outcome = service.handle(change, severity, _dependencies())
     _report(outcome, change)
     if is_test(change) and not outcome.waits:
         _report_test(outcome, change)
@@ -78,7 +78,7 @@ def _page(change: AlarmChange, severity: Severity) -> list[str]:
 
 
 def _tell(notice: Notice) -> list[str]:
-    outcome = service.tell(notice, _settings(), _dependencies())
+    outcome = service.tell(notice, _dependencies())
     logger(FUNCTION).info("notice handled", key=notice.key, sent=outcome.sent, already_sent=outcome.repeated)
     _count(outcome, notice.key)
     return [f"{notice.key} to {destination}: {reason}" for destination, reason in outcome.failed.items()]

@@ -29,6 +29,7 @@ LATE: Final = timedelta(minutes=15)
 class Dependencies:
     """What the service acts on; ``now`` is unix seconds."""
 
+    settings: Settings
     sources: Sources
     incidents: IncidentTable
     senders: Senders
@@ -57,27 +58,33 @@ class Outcome:
         )
 
 
-def handle(change: AlarmChange, severity: Severity, settings: Settings, dependencies: Dependencies) -> Outcome:
+def handle(change: AlarmChange, severity: Severity, dependencies: Dependencies) -> Outcome:
     """Deliver the page of ``change`` to every destination that it is for."""
     if change.state is State.INSUFFICIENT_DATA:
         return Outcome(page=None)
     incident = _incident(change, dependencies.incidents)
     if change.state is State.OK:
-        return _over(change, severity, incident, settings, dependencies)
-    page = _page(change, severity, incident, enrich(settings.alarm(change), change, dependencies.sources), settings)
-    names = settings.directory.chosen(severity, page.owners)
-    outcome = _delivered(page, [(name, *_telling(page, name, settings, dependencies)) for name in names], dependencies)
+        return _over(change, severity, incident, dependencies)
+    page = _page(
+        change,
+        severity,
+        incident,
+        enrich(dependencies.settings.alarm(change), change, dependencies.sources),
+        dependencies,
+    )
+    names = dependencies.settings.directory.chosen(severity, page.owners)
+    outcome = _delivered(page, [(name, *_telling(page, name, dependencies)) for name in names], dependencies)
     # Only now: an OK that was handled meanwhile did not see that this page was told.
     incident = _incident(change, dependencies.incidents)
     if not incident.is_certain or incident.ended_at is None:
         return outcome
     end = change.model_copy(update={"state": State.OK, "old_state": State.ALARM, "changed_at": incident.ended_at})
-    return outcome.then(_resolved(end, severity, incident, settings, dependencies))
+    return outcome.then(_resolved(end, severity, incident, dependencies))
 
 
-def tell(notice: Notice, settings: Settings, dependencies: Dependencies) -> Outcome:
+def tell(notice: Notice, dependencies: Dependencies) -> Outcome:
     """Deliver a notice, once by its key, where tickets go; nobody is woken up for one."""
-    directory = settings.directory
+    directory = dependencies.settings.directory
     names = [
         name for name in directory.chosen(Severity.TICKET, ()) if directory.destinations[name].kind not in STAYS_OPEN
     ]
@@ -92,47 +99,43 @@ def tell(notice: Notice, settings: Settings, dependencies: Dependencies) -> Outc
     return _delivered(None, jobs, dependencies)
 
 
-def _over(
-    change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, dependencies: Dependencies
-) -> Outcome:
+def _over(change: AlarmChange, severity: Severity, incident: Incident, dependencies: Dependencies) -> Outcome:
     if incident.alarms:
-        return _resolved(change, severity, incident, settings, dependencies)
+        return _resolved(change, severity, incident, dependencies)
     if incident.is_certain:
         if change.old_state is not State.ALARM:
             # A recovery from missing data, such as a new alarm's first OK, is no news.
             return Outcome(page=None)
         if datetime.fromtimestamp(dependencies.now(), UTC) - change.changed_at < LATE:
             return Outcome(page=None, waits="its alarm has not come yet")
-    page = _page(change, severity, incident, Enrichment(), settings)
-    names = _in_doubt(change, severity, settings)
-    return _delivered(page, [(name, *_telling(page, name, settings, dependencies)) for name in names], dependencies)
+    page = _page(change, severity, incident, Enrichment(), dependencies)
+    names = _in_doubt(change, severity, dependencies)
+    return _delivered(page, [(name, *_telling(page, name, dependencies)) for name in names], dependencies)
 
 
-def _in_doubt(change: AlarmChange, severity: Severity, settings: Settings) -> Iterator[str]:
+def _in_doubt(change: AlarmChange, severity: Severity, dependencies: Dependencies) -> Iterator[str]:
     """Who may have heard of an alarm that is not remembered: a resolve is ignored where nothing is open."""
-    directory = settings.directory
+    directory = dependencies.settings.directory
     for name in directory.possible(severity):
         if directory.destinations[name].kind in STAYS_OPEN or change.old_state is State.ALARM:
             yield name
 
 
-def _resolved(
-    change: AlarmChange, severity: Severity, incident: Incident, settings: Settings, dependencies: Dependencies
-) -> Outcome:
+def _resolved(change: AlarmChange, severity: Severity, incident: Incident, dependencies: Dependencies) -> Outcome:
     jobs = []
-    for name in settings.directory.destinations:
+    for name in dependencies.settings.directory.destinations:
         told = next(
             (at for at in incident.alarms if _is_done(_key(change.arn, at, State.ALARM, name), dependencies)), None
         )
         if told is not None:
-            page = _page(change, severity, incident, Enrichment(), settings, known_since=told)
-            jobs.append((name, *_telling(page, name, settings, dependencies)))
-    return _delivered(_page(change, severity, incident, Enrichment(), settings), jobs, dependencies)
+            page = _page(change, severity, incident, Enrichment(), dependencies, known_since=told)
+            jobs.append((name, *_telling(page, name, dependencies)))
+    return _delivered(_page(change, severity, incident, Enrichment(), dependencies), jobs, dependencies)
 
 
-def _telling(page: Page, name: str, settings: Settings, dependencies: Dependencies) -> tuple[str, Callable[[], None]]:
+def _telling(page: Page, name: str, dependencies: Dependencies) -> tuple[str, Callable[[], None]]:
     """The key under which ``page`` is told to a destination, and the telling itself."""
-    effect = partial(send, settings.directory.destinations[name], page, dependencies.senders)
+    effect = partial(send, dependencies.settings.directory.destinations[name], page, dependencies.senders)
     change = page.change
     if not page.incident.is_certain:
         return _key(change.arn, change.changed_at, change.state, name), effect
@@ -185,17 +188,17 @@ def _page(
     severity: Severity,
     incident: Incident,
     found: Enrichment,
-    settings: Settings,
+    dependencies: Dependencies,
     known_since: datetime | None = None,
 ) -> Page:
-    alarm = settings.alarm(change)
+    alarm = dependencies.settings.alarm(change)
     return Page(
-        environment=settings.environment,
+        environment=dependencies.settings.environment,
         alarm=alarm,
         change=change,
         severity=severity,
         incident=incident,
-        links=links(settings, alarm, change, found.query, about_capacity=found.about_capacity),
+        links=links(dependencies.settings, alarm, change, found.query, about_capacity=found.about_capacity),
         known_since=known_since or (incident.opened_at if incident.is_certain else None),
         evidence=found.evidence,
         capacity=found.capacity,

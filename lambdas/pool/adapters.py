@@ -1,7 +1,6 @@
 """The controller as deployed: its environment variables, and AWS's clients with their timeouts and retries."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import boto3
 from botocore.config import Config
@@ -13,10 +12,7 @@ from lambdas.pool.cluster import EcsCluster
 from lambdas.pool.group import ScalingGroup
 from lambdas.pool.job_table import JobTable
 from lambdas.pool.service import Dependencies
-from lambdas.shared.settings import FunctionSettings
-
-if TYPE_CHECKING:
-    from mypy_boto3_ssm import SSMClient
+from lambdas.shared.settings import FunctionSettings, read_parameters
 
 # What fails now is looked at again in a minute, so that a call gives up soon: after 15 s at the most.
 PATIENT_FOR_A_LOOK: Final = Config(
@@ -27,8 +23,6 @@ PATIENT_FOR_A_LOOK: Final = Config(
 )
 # StartTask has no token: said twice, it would start twice.
 ONCE: Final = PATIENT_FOR_A_LOOK.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}, read_timeout=15))
-# GetParameters takes ten names.
-_PAGE: Final = 10
 _PLACE: Final = TypeAdapter(PoolDeployment)
 
 
@@ -52,22 +46,7 @@ def dependencies(settings: Settings) -> Dependencies:
 
 
 def read_places(settings: Settings) -> tuple[PoolDeployment, ...]:
-    """How the pools of this deployment are deployed."""
-    return places(boto3.client("ssm", config=PATIENT_FOR_A_LOOK), settings.environment, settings.fleets)
-
-
-def places(ssm: "SSMClient", environment: str, fleets: Sequence[str]) -> tuple[PoolDeployment, ...]:
-    """The places of ``fleets``, in their order.
-
-    Raises:
-        LookupError: a parameter is not there.
-    """
-    names = [naming.job_place_parameter(environment, fleet) for fleet in fleets]
-    found: dict[str, PoolDeployment] = {}
-    for first in range(0, len(names), _PAGE):
-        answer = ssm.get_parameters(Names=names[first : first + _PAGE])
-        found |= {each["Name"]: _PLACE.validate_json(each["Value"]) for each in answer["Parameters"]}
-    absent = [name for name in names if name not in found]
-    if absent:
-        raise LookupError(f"there is no parameter {', '.join(absent)}")
-    return tuple(found[name] for name in names)
+    """How the pools of this deployment are deployed, in the order of ``settings.fleets``; raises LookupError."""
+    names = [naming.job_place_parameter(settings.environment, fleet) for fleet in settings.fleets]
+    parameters = read_parameters(boto3.client("ssm", config=PATIENT_FOR_A_LOOK), names)
+    return tuple(_PLACE.validate_json(each["Value"]) for each in parameters)

@@ -1,17 +1,28 @@
-"""AWS as the refresh sees it: clients with their timeouts and retries. boto3 stays in this file."""
+"""The refresh as deployed: its environment variables, and AWS's clients with their timeouts and retries."""
 
 from typing import Final
 
 import boto3
 from botocore.config import Config
+from pydantic import Field, Json
 
 from lambdas.prices.blocks import CapacityBlocks
 from lambdas.prices.price_list import OnDemand, SageMakerHosting
 from lambdas.prices.savings_plans import SavingsPlans
 from lambdas.prices.service import Dependencies
-from lambdas.prices.settings import Settings
 from lambdas.prices.spot import Spot
 from lambdas.prices.table import PriceTable
+from lambdas.shared.settings import FunctionSettings
+
+
+class Settings(FunctionSettings):
+    """``types`` are those of the environment's fleets, as JSON; the catalogue's are asked for after."""
+
+    environment: str = Field(alias="ENVIRONMENT")
+    region: str = Field(alias="PRICE_REGION")
+    table: str = Field(alias="PRICE_TABLE")
+    types: Json[tuple[str, ...]] = Field(alias="INSTANCE_TYPES")
+
 
 # Nobody waits for an answer, and GetProducts is throttled early: a call is over after 40 s at the most.
 _PATIENT: Final = Config(

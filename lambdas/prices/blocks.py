@@ -7,8 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from fleet.instances import InstanceType, Price, PriceKind
-from fleet.prices.record import PriceRecord
-from lambdas.prices.source import NotReadError, Question, Reading, pages
+from lambdas.prices.source import NotReadError, Question, Reading, one_by_one, pages
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
@@ -32,20 +31,9 @@ class CapacityBlocks:
 
     def read(self, question: Question) -> Reading:
         """One price of each type that the region sells as a block, or the reason why there is none."""
-        found, problems, absent = [], [], []
-        for known in question.types:
-            if question.region not in known.capacity_block_regions:
-                continue
-            try:
-                price = self._price(question, known)
-            except NotReadError as error:
-                problems.append((known.name, str(error)))
-                continue
-            if price is None:
-                absent.append((known.name, f"EC2 offers no Capacity Block of it in {question.region} now"))
-            else:
-                found.append(PriceRecord(known.name, price, question.read_at))
-        return Reading(tuple(found), tuple(problems), tuple(absent))
+        sold = [known for known in question.types if question.region in known.capacity_block_regions]
+        absent = f"EC2 offers no Capacity Block of it in {question.region} now"
+        return one_by_one(question, sold, lambda known: self._price(question, known), absent)
 
     def _price(self, question: Question, known: InstanceType) -> Price | None:
         rates = [rate for entry in self._offers(question, known) if (rate := usd_per_hour(entry)) is not None]

@@ -12,7 +12,6 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from fleet.instances import InstanceType, catalogue, instance_type
 from fleet.operations_metrics import PRICE_PROBLEMS
 from lambdas.prices import adapters, service
-from lambdas.prices.settings import Settings
 from lambdas.prices.source import Question
 from lambdas.shared.observability import emit, logger
 
@@ -48,7 +47,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     return {"refreshed": list(done.adopted), "problems": list(done.problems), "absent": list(done.absent)}
 
 
-def wanted_types(of: Settings) -> tuple[InstanceType, ...]:
+def wanted_types(of: adapters.Settings) -> tuple[InstanceType, ...]:
     """The environment's own types, whatever is known of their regions; then those that the region is known to sell."""
     own = [instance_type(name) for name in of.types]
     sold = [known for known in catalogue().values() if of.region in known.regions | known.capacity_block_regions]
@@ -56,8 +55,8 @@ def wanted_types(of: Settings) -> tuple[InstanceType, ...]:
 
 
 @cache
-def _settings() -> Settings:
-    return Settings.load()
+def _settings() -> adapters.Settings:
+    return adapters.Settings.load()
 
 
 @cache

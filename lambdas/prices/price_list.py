@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fleet.hosting.sizes import hosted_type
 from fleet.instances import InstanceType, Price, PriceKind
-from fleet.prices.record import PriceRecord
-from lambdas.prices.source import NotReadError, Question, Reading, pages
+from lambdas.prices.source import NotReadError, Question, Reading, one_by_one, pages
 
 if TYPE_CHECKING:
     from mypy_boto3_pricing import PricingClient
@@ -82,21 +81,14 @@ def _read(
     service: str,
     filters_of: Callable[[InstanceType, str], Mapping[str, str] | None],
 ) -> Reading:
-    found, problems, absent = [], [], []
-    for known in question.types:
-        filters = filters_of(known, question.region)
-        if filters is None:
-            continue
-        try:
-            price = price_of(_products(client, question, service, filters), kind, question)
-        except NotReadError as error:
-            problems.append((known.name, str(error)))
-            continue
-        if price is None:
-            absent.append((known.name, f"AWS lists no {kind} price of it in {question.region}"))
-        else:
-            found.append(PriceRecord(known.name, price, question.read_at))
-    return Reading(tuple(found), tuple(problems), tuple(absent))
+    asked = ((known.name, filters_of(known, question.region)) for known in question.types)
+    filters = {name: found for name, found in asked if found is not None}
+    sold = [known for known in question.types if known.name in filters]
+
+    def price(known: InstanceType) -> Price | None:
+        return price_of(_products(client, question, service, filters[known.name]), kind, question)
+
+    return one_by_one(question, sold, price, f"AWS lists no {kind} price of it in {question.region}")
 
 
 def _products(client: "PricingClient", question: Question, service: str, filters: Mapping[str, str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.instances import InstanceType
+from fleet.instances import InstanceType, Price
 from fleet.prices.record import PriceRecord
 
 _Page = TypeVar("_Page", bound=Mapping[str, object])
@@ -67,6 +67,24 @@ class Source(Protocol):
 
 class NotReadError(Exception):
     """A price could not be read; one line for the log and for the price that stays as old as it is."""
+
+
+def one_by_one(
+    question: Question, types: Iterable[InstanceType], price_of: Callable[[InstanceType], Price | None], absent: str
+) -> Reading:
+    """One price of each of ``types``, or the reason why there is none: ``absent`` where AWS has none."""
+    found, problems, without = [], [], []
+    for known in types:
+        try:
+            price = price_of(known)
+        except NotReadError as error:
+            problems.append((known.name, str(error)))
+            continue
+        if price is None:
+            without.append((known.name, absent))
+        else:
+            found.append(PriceRecord(known.name, price, question.read_at))
+    return Reading(tuple(found), tuple(problems), tuple(without))
 
 
 def pages(action: str, question: Question, asked: Iterable[_Page], most: int) -> Iterator[_Page]:

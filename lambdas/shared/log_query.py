@@ -1,7 +1,7 @@
 """One Logs Insights query, waited for no longer than its caller can."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from mypy_boto3_logs import CloudWatchLogsClient
@@ -11,19 +11,6 @@ _UNFINISHED: Final = frozenset({"Scheduled", "Running", "Unknown"})
 
 class LogQueryError(Exception):
     """The query ended otherwise than complete, or took too long; the message holds nothing of what was asked."""
-
-
-class LogsClient(Protocol):
-    """CloudWatch Logs, as far as queries go: what boto3's client, made at run time, is known to answer."""
-
-    def start_query(self, **request: object) -> dict[str, Any]:
-        """StartQuery."""
-
-    def get_query_results(self, **request: object) -> dict[str, Any]:
-        """GetQueryResults."""
-
-    def stop_query(self, **request: object) -> dict[str, Any]:
-        """StopQuery."""
 
 
 class Ticker(Protocol):
@@ -40,7 +27,7 @@ class LogQuery:
     """Queries of one log group; each may take ``budget`` seconds, and is looked at every ``pause`` seconds."""
 
     def __init__(
-        self, logs: "CloudWatchLogsClient | LogsClient", log_group: str, ticker: Ticker, *, budget: float, pause: float
+        self, logs: "CloudWatchLogsClient", log_group: str, ticker: Ticker, *, budget: float, pause: float
     ) -> None:
         self._logs, self._log_group, self._ticker = logs, log_group, ticker
         self._budget, self._pause = budget, pause

@@ -1,20 +1,13 @@
 """What people are told goes to the ticket topic, where the pager delivers each key once."""
 
 import json
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
 
 # SNS: a subject is ASCII of at most 100 characters.
 _SUBJECT_LIMIT: Final = 100
-
-
-class SnsClient(Protocol):
-    """SNS."""
-
-    def publish(self, **request: object) -> dict[str, Any]:
-        """Publish."""
 
 
 class Tickets:

@@ -9,7 +9,7 @@ import queue
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from agents.monitor.events import MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.process import MonitorExited, MonitorLine, MonitorStarted
 from local.simulation.monitor_link import REAL_LIMIT_SECONDS, Command, MonitorDoor, MonitorLink, SimulationStuckError
 
 T = TypeVar("T")

@@ -28,7 +28,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class _World:
+class _Ranks:
     """The ranks of one run: those that wait for the next step, and what each says of the one that it has done."""
 
     size: int
@@ -43,7 +43,7 @@ class Fabric:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.address = ""
-        self._worlds: dict[str, _World] = {}
+        self._runs: dict[str, _Ranks] = {}
         self._allowed = 0
         self._changed = threading.Condition()
 
@@ -57,7 +57,7 @@ class Fabric:
     def is_idle(self) -> bool:
         """Whether every rank of some run waits for steps to be allowed."""
         with self._changed:
-            full = [world for world in self._worlds.values() if not world.broken and len(world.waiting) == world.size]
+            full = [ranks for ranks in self._runs.values() if not ranks.broken and len(ranks.waiting) == ranks.size]
             return self._allowed == 0 and bool(full)
 
     @property
@@ -69,36 +69,36 @@ class Fabric:
         """A rank has done a step and comes to the collective; why it fails, or nothing when all have come."""
         run, rank, step, total = said["run"], int(said["rank"]), int(said["step"]), int(said["total"])
         with self._changed:
-            world = self._worlds.setdefault(run, _World(int(said["world"])))
-            world.waiting[rank] = (step, total)
-            turn = world.released
-            while not world.broken and world.released == turn:
-                if len(world.waiting) == world.size and self._allowed > 0:
-                    self._release(run, world)
+            ranks = self._runs.setdefault(run, _Ranks(int(said["world"])))
+            ranks.waiting[rank] = (step, total)
+            turn = ranks.released
+            while not ranks.broken and ranks.released == turn:
+                if len(ranks.waiting) == ranks.size and self._allowed > 0:
+                    self._release(run, ranks)
                 elif is_gone():
-                    world.broken = f"rank {rank} has left"
+                    ranks.broken = f"rank {rank} has left"
                     self._changed.notify_all()
                 else:
                     self._changed.wait(_LOOK_SECONDS)
-            return world.broken
+            return ranks.broken
 
-    def _release(self, run: str, world: _World) -> None:
-        numbers = {step for step, _ in world.waiting.values()}
+    def _release(self, run: str, ranks: _Ranks) -> None:
+        numbers = {step for step, _ in ranks.waiting.values()}
         if len(numbers) != 1:
-            world.broken = f"ranks are at different steps: {sorted(numbers)}"
+            ranks.broken = f"ranks are at different steps: {sorted(numbers)}"
         else:
-            totals = tuple(total for _, (_, total) in sorted(world.waiting.items()))
+            totals = tuple(total for _, (_, total) in sorted(ranks.waiting.items()))
             self.steps.append(Step(run, numbers.pop(), totals))
             self._allowed -= 1
-        world.waiting, world.released = {}, world.released + 1
+        ranks.waiting, ranks.released = {}, ranks.released + 1
         self._changed.notify_all()
 
     def leave(self, run: str, rank: int) -> None:
         """A rank's connection has ended: whoever waits for it, or comes later, fails."""
         with self._changed:
-            world = self._worlds.get(run)
-            if world is not None and not world.broken:
-                world.broken = f"rank {rank} has left"
+            ranks = self._runs.get(run)
+            if ranks is not None and not ranks.broken:
+                ranks.broken = f"rank {rank} has left"
                 self._changed.notify_all()
 
     def forbid(self) -> None:

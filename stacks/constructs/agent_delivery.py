@@ -14,11 +14,10 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.fleets import Fleet, InferenceFleet, TrainingFleet, pool_settings
-from environments.markets import Spot
-from environments.model import Environment
 from environments.monitoring import Monitoring
 from fleet import naming
 from fleet.capacity import InterfaceType, LaunchPlan
+from fleet.fleet_spec import MarketKind
 from stacks.agent_archive import archive
 from stacks.constructs.price_access import agent_price_table
 
@@ -39,7 +38,7 @@ class AgentCode(Construct):
     not replace nodes. Without the archive's wheels, nodes take the packages from the index, by the same lock file.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, environment: Environment) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, environment: str) -> None:
         """Upload it.
 
         Raises:
@@ -81,15 +80,22 @@ class AgentCode(Construct):
         )
 
 
-def _code_parameter(environment: Environment) -> str:
-    return naming.parameter_path(environment.name, "agent-code")
+def _code_parameter(environment: str) -> str:
+    return naming.parameter_path(environment, "agent-code")
 
 
 class AgentParameter(Construct):
     """One fleet's agent configuration, which its nodes read at boot."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, environment: Environment, fleet: Fleet, plan: LaunchPlan
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        environment: str,
+        fleet: Fleet,
+        plan: LaunchPlan,
+        monitoring: Monitoring,
     ) -> None:
         """Write the parameter under the environment's path."""
         super().__init__(scope, construct_id)
@@ -97,33 +103,33 @@ class AgentParameter(Construct):
             self,
             "Configuration",
             parameter_name=_agent_parameter(environment, fleet, plan),
-            string_value=json.dumps(agent_configuration(environment, fleet, plan), sort_keys=True),
+            string_value=json.dumps(agent_configuration(environment, fleet, plan, monitoring), sort_keys=True),
         )
 
 
-def _agent_parameter(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> str:
+def _agent_parameter(environment: str, fleet: Fleet, plan: LaunchPlan) -> str:
     # Another type that a pool launches has other network cards and another price.
     name = plan.instance_type.name
     of_type = () if name == fleet.instance_type else (name,)
-    return naming.parameter_path(environment.name, "agents", fleet.name, *of_type)
+    return naming.parameter_path(environment, "agents", fleet.name, *of_type)
 
 
-def agent_configuration(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> dict[str, object]:
+def agent_configuration(environment: str, fleet: Fleet, plan: LaunchPlan, monitoring: Monitoring) -> dict[str, object]:
     """What the agent is told, where it differs from the agent's own defaults. The node finds its instance id itself."""
     price = plan.price
     return {
-        "environment": environment.name,
+        "environment": environment,
         "fleet": fleet.name,
         "owner": fleet.owner,
-        "region": environment.region,
+        "region": plan.spec.region,
         "purpose": fleet.purpose,
         "instance_type": plan.instance_type.name,
         "dtype": fleet.dtype,
         "lnc": fleet.lnc,
         "target_utilization_percent": fleet.target_utilization_percent,
         "reports_flops": fleet.reports_flops,
-        "period_seconds": environment.monitoring.period_seconds,
-        "log_group": naming.node_log_group(environment.name),
+        "period_seconds": monitoring.period_seconds,
+        "log_group": naming.node_log_group(environment),
         "price": price
         and {
             "usd_per_hour": price.usd_per_hour,
@@ -131,14 +137,14 @@ def agent_configuration(environment: Environment, fleet: Fleet, plan: LaunchPlan
             "source": price.source,
             "as_of": price.as_of,
         },
-        **_price_table(environment, fleet, plan),
+        **_price_table(environment, plan),
         **_gate(fleet, plan),
-        **_exporters(environment.monitoring),
+        **_exporters(monitoring),
     }
 
 
-def _price_table(environment: Environment, fleet: Fleet, plan: LaunchPlan) -> dict[str, object]:
-    table = agent_price_table(environment, fleet, plan.instance_type.name)
+def _price_table(environment: str, plan: LaunchPlan) -> dict[str, object]:
+    table = agent_price_table(environment, plan)
     return {"price_table": table} if table else {}
 
 
@@ -158,7 +164,7 @@ def _exporters(monitoring: Monitoring) -> dict[str, object]:
 
 
 def node_user_data(
-    environment: Environment, fleet: Fleet, plan: LaunchPlan, *, cluster: str | None = None
+    environment: str, fleet: Fleet, plan: LaunchPlan, *, cluster: str | None = None
 ) -> ec2.MultipartUserData:
     """What a node runs at its first boot. MIME multipart, because AWS Batch merges its own part into it.
 
@@ -169,7 +175,7 @@ def node_user_data(
     waits = cluster is None and isinstance(fleet, InferenceFleet) and bool(fleet.scaling and fleet.scaling.kept_stopped)
     if not isinstance(fleet, TrainingFleet) or fleet.is_pool:
         # First, so that a node serves even if the agent cannot be installed: silence has its own alarm.
-        joins = cluster or naming.cluster_name(environment.name, fleet.name)
+        joins = cluster or naming.cluster_name(environment, fleet.name)
         shell.add_commands(*(f"echo {line} >> /etc/ecs/ecs.config" for line in _ecs_settings(joins, fleet, waits)))
     shell.add_commands(*_installer(environment, fleet, plan, waits))
     data = ec2.MultipartUserData()
@@ -186,13 +192,13 @@ def _ecs_settings(cluster: str, fleet: Fleet, waits: bool) -> list[str]:
     if isinstance(fleet, TrainingFleet):
         # Between SIGTERM and SIGKILL a job saves its checkpoint; the ECS agent's own 30 s are too short for that.
         settings.append(f"ECS_CONTAINER_STOP_TIMEOUT={pool_settings(fleet).drain_minutes}m")
-        if isinstance(fleet.market, Spot):
+        if fleet.market_kind is MarketKind.SPOT:
             # A node with a notice takes no new container.
             settings.append("ECS_ENABLE_SPOT_INSTANCE_DRAINING=true")
     return settings
 
 
-def _installer(environment: Environment, fleet: Fleet, plan: LaunchPlan, waits: bool) -> list[str]:
+def _installer(environment: str, fleet: Fleet, plan: LaunchPlan, waits: bool) -> list[str]:
     """Leave the installer on the node and start it, without waiting for it.
 
     The ECS agent starts when user data has ended (amazon-ecs-init pull request 175), so nothing here takes long.
@@ -200,10 +206,10 @@ def _installer(environment: Environment, fleet: Fleet, plan: LaunchPlan, waits: 
     belongs into the bootstrap, which comes with the archive.
     """
     settings = {
-        "AWS_DEFAULT_REGION": environment.region,
+        "AWS_DEFAULT_REGION": plan.spec.region,
         "CODE_PARAMETER": _code_parameter(environment),
         "CONFIG_PARAMETER": _agent_parameter(environment, fleet, plan),
-        **({"WARM_POOL_PARAMETER": naming.warm_pool_parameter(environment.name, fleet.name)} if waits else {}),
+        **({"WARM_POOL_PARAMETER": naming.warm_pool_parameter(environment, fleet.name)} if waits else {}),
     }
     unit = "neuron-fleet-install.service"
     return [

@@ -26,7 +26,6 @@ class BatchFleet(Construct):
     ) -> None:
         """Offer the fleet's nodes, in its one subnet, to its own queue."""
         super().__init__(scope, construct_id)
-        vcpus = capacity.plan.instance_type.vcpus
         self.compute_environment = batch.CfnComputeEnvironment(
             self,
             "Nodes",
@@ -47,8 +46,8 @@ class BatchFleet(Construct):
                 # minimum; a deploy that changes the environment puts it back to 0, and the next look, within a
                 # minute, raises it again.
                 minv_cpus=0,
-                maxv_cpus=fleet.nodes * vcpus,
-                instance_types=[fleet.instance_type],
+                maxv_cpus=capacity.plan.max_vcpus,
+                instance_types=[capacity.plan.instance_type.name],
                 instance_role=capacity.instance_profile.instance_profile_arn,
                 subnets=[subnet.subnet_id],
                 placement_group=capacity.placement_group_name,

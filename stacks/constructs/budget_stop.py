@@ -6,7 +6,7 @@ from aws_cdk import Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 
-from environments.model import Environment
+from environments.fleets import TrainingFleet
 from fleet import naming
 from fleet.pool import CLOSED_BY
 from stacks.constructs.batch_fleet import BatchFleet
@@ -15,10 +15,15 @@ from stacks.constructs.rights import acknowledge, allow
 
 
 def let_stop(
-    look: PythonFunction, memory: dynamodb.Table, environment: Environment, batch_fleets: Mapping[str, BatchFleet]
+    look: PythonFunction,
+    memory: dynamodb.Table,
+    *,
+    environment: str,
+    stoppable: Sequence[TrainingFleet],
+    approvers: Sequence[str],
+    batch_fleets: Mapping[str, BatchFleet],
 ) -> None:
-    """Tell ``look`` of the fleets that may be stopped and of who may decide, and let it close and open them."""
-    stoppable = environment.stoppable_fleets
+    """Tell ``look`` of the fleets that are ``stoppable`` and of who may decide, and let it close and open them."""
     on_batch = {fleet.name: batch_fleets[fleet.name] for fleet in stoppable if not fleet.is_pool}
     pools = [fleet.name for fleet in stoppable if fleet.is_pool]
     places = {
@@ -27,17 +32,16 @@ def let_stop(
             "compute_environment": batch.compute_environment.attr_compute_environment_arn,
         }
         for name, batch in on_batch.items()
-    } | {name: {"table": naming.pool_table(environment.name), "fleet": name} for name in pools}
-    approvers = list(environment.budgets.approvers) if environment.budgets else []
+    } | {name: {"table": naming.pool_table(environment), "fleet": name} for name in pools}
     stack = Stack.of(look)
     look.function.add_environment("TABLE", memory.table_name)
     look.function.add_environment("PLACES", stack.to_json_string(places))
-    look.function.add_environment("APPROVERS", stack.to_json_string(approvers))
+    look.function.add_environment("APPROVERS", stack.to_json_string(list(approvers)))
     memory.grant(look.role, "dynamodb:GetItem", "dynamodb:PutItem")
     if on_batch:
         _allow_queues(look.role, on_batch.values())
     if pools:
-        _allow_pools(look.role, naming.pool_table(environment.name), pools)
+        _allow_pools(look.role, naming.pool_table(environment), pools)
 
 
 def _allow_queues(role: iam.Role, fleets: Collection[BatchFleet]) -> None:

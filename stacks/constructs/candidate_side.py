@@ -13,7 +13,6 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from constructs import Construct
 
 from environments.fleets import InferenceFleet
-from environments.model import Environment
 from fleet import naming
 from fleet.capacity import LaunchPlan
 from fleet.load_balancer import EndpointNames
@@ -38,7 +37,7 @@ class CandidateSide(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
+        environment: str,
         fleet: InferenceFleet,
         network: NetworkStack,
         capacity: FleetCapacity,
@@ -73,11 +72,11 @@ class CandidateSide(Construct):
         self.nodes = EndpointNodes(
             self,
             "Nodes",
-            environment=environment,
             fleet=fleet,
-            vpc=network.vpc,
+            plan=capacity.plan,
+            network=network,
             launch=self._launch(environment, fleet, network, capacity),
-            cluster_name=naming.candidate_cluster_name(environment.name, fleet.name),
+            cluster_name=naming.candidate_cluster_name(environment, fleet.name),
             asks_for_nodes=False,
         )
         self.service = EndpointService(
@@ -89,16 +88,16 @@ class CandidateSide(Construct):
             targets=self.targets,
             after=self.rule,
             # Without nodes it runs nothing; a rollout says what it runs before it asks for any.
-            version=naming.endpoint_family(environment.name, fleet.name),
+            version=naming.endpoint_family(environment, fleet.name),
         )
         self.names = EndpointNames(balancer.names.load_balancer, self.targets.target_group_full_name)
 
     def _launch(
-        self, environment: Environment, fleet: InferenceFleet, network: NetworkStack, capacity: FleetCapacity
+        self, environment: str, fleet: InferenceFleet, network: NetworkStack, capacity: FleetCapacity
     ) -> EfaLaunchTemplate:
         plan = _on_demand(capacity.plan)
         groups = [network.node_security_group, *([network.efa_security_group] if plan.has_peers else [])]
-        cluster = naming.candidate_cluster_name(environment.name, fleet.name)
+        cluster = naming.candidate_cluster_name(environment, fleet.name)
         return EfaLaunchTemplate(
             self,
             "Launch",

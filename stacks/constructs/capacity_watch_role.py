@@ -6,10 +6,9 @@ from typing import Final
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
-from environments.markets import Reservation
-from environments.model import Environment
 from fleet import naming
 from fleet.capacity import LaunchPlan
+from fleet.fleet_spec import Engine, MarketKind
 from stacks.constructs.pool_role import group_arn
 from stacks.constructs.rights import acknowledge, allow
 
@@ -21,10 +20,11 @@ _EVENTS: Final = "a stack's ARN ends with an id that it gets when it is created"
 def allow_watch(
     role: iam.Role,
     *,
-    environment: Environment,
+    environment: str,
     plans: dict[str, LaunchPlan],
     compute_environments: Sequence[str],
     parameters: Sequence[str],
+    has_warm_pool: bool,
 ) -> None:
     """Give ``role`` what the watch does. ``compute_environments`` are those that it may keep nodes in; ARNs all."""
     reading = [
@@ -35,37 +35,40 @@ def allow_watch(
     ]
     if parameters:
         allow(role, "ssm:GetParameters", on=parameters)
-    if environment.batch_fleets:
+    if any(plan.spec.is_batch for plan in plans.values()):
         reading += ["batch:DescribeComputeEnvironments", "batch:ListJobs"]
-    if environment.inference_fleets or environment.pool_fleets:
+    if not all(plan.spec.is_batch for plan in plans.values()):
         reading += ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
-    if any(fleet.scaling and fleet.scaling.kept_stopped for fleet in environment.inference_fleets):
+    if has_warm_pool:
         reading.append("autoscaling:DescribeWarmPool")
     if compute_environments:
         allow(role, "batch:UpdateComputeEnvironment", on=compute_environments)
-    _allow_pools(role, environment)
+    _allow_pools(role, environment, plans)
     reading += _allow_groups(role, environment, plans)
     _allow_stacks(role, environment, plans)
     allow(role, *reading, on=["*"])
     acknowledge(role, "*", _LISTS)
 
 
-def _allow_pools(role: iam.Role, environment: Environment) -> None:
-    reserved = [fleet for fleet in environment.pool_fleets if isinstance(fleet.market, Reservation)]
-    arns = [group_arn(role, naming.pool_name(environment.name, fleet.name)) for fleet in reserved]
+def _allow_pools(role: iam.Role, environment: str, plans: dict[str, LaunchPlan]) -> None:
+    arns = [
+        group_arn(role, naming.pool_name(environment, fleet))
+        for fleet, plan in plans.items()
+        if plan.spec.engine is Engine.POOL and plan.market is MarketKind.RESERVATION
+    ]
     if arns:
         allow(role, "autoscaling:SetDesiredCapacity", on=arns)
     for arn in arns:
         acknowledge(role, arn, _GROUPS)
 
 
-def _allow_groups(role: iam.Role, environment: Environment, plans: dict[str, LaunchPlan]) -> list[str]:
+def _allow_groups(role: iam.Role, environment: str, plans: dict[str, LaunchPlan]) -> list[str]:
     stack = Stack.of(role)
     own = [
         stack.format_arn(
             service="resource-groups",
             resource="group",
-            resource_name=naming.reservation_group(environment.name, fleet),
+            resource_name=naming.reservation_group(environment, fleet),
         )
         for fleet, plan in plans.items()
         if plan.creates_reservation
@@ -80,9 +83,9 @@ def _allow_groups(role: iam.Role, environment: Environment, plans: dict[str, Lau
     return ["cloudformation:DescribeStacks", "cloudformation:ListStackResources", "tag:GetResources"]
 
 
-def _allow_stacks(role: iam.Role, environment: Environment, plans: dict[str, LaunchPlan]) -> None:
+def _allow_stacks(role: iam.Role, environment: str, plans: dict[str, LaunchPlan]) -> None:
     names = [
-        naming.stack_name(environment.name, naming.reservation_stack(fleet))
+        naming.stack_name(environment, naming.reservation_stack(fleet))
         for fleet, plan in plans.items()
         if plan.creates_reservation
     ]

@@ -3,7 +3,7 @@
 from ipaddress import IPv4Network
 from typing import Final
 
-from aws_cdk import Acknowledgment, CrossStackReferences, Duration, ReferenceStrength, Validations
+from aws_cdk import Acknowledgment, CrossStackReferences, Duration, ReferenceStrength, RemovalPolicy, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_s3 as s3
@@ -11,9 +11,7 @@ from constructs import Construct
 
 from environments.clients import Clients
 from environments.fleets import InferenceFleet
-from environments.model import Environment
 from fleet.load_balancer import EndpointNames
-from stacks.constructs.removal import removal_policy
 
 _PUBLIC: Final = ec2.SubnetType.PUBLIC
 _PRIVATE: Final = ec2.SubnetType.PRIVATE_WITH_EGRESS
@@ -22,7 +20,7 @@ _PRIVATE: Final = ec2.SubnetType.PRIVATE_WITH_EGRESS
 class AccessLogs(s3.Bucket):
     """One bucket for the access logs of all endpoints."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, environment: Environment) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, removal_policy: RemovalPolicy) -> None:
         """Keep the logs for three months."""
         super().__init__(
             scope,
@@ -32,7 +30,7 @@ class AccessLogs(s3.Bucket):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             enforce_ssl=True,
             lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(90))],
-            removal_policy=removal_policy(environment),
+            removal_policy=removal_policy,
         )
         Validations.of(self).acknowledge(
             Acknowledgment(id="AwsSolutions-S1", reason="it holds access logs itself; logging them would never end")
@@ -51,9 +49,9 @@ class EndpointBalancer(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
         fleet: InferenceFleet,
         vpc: ec2.IVpc,
+        vpc_cidr: IPv4Network,
         access_logs: s3.IBucket,
     ) -> None:
         """Create the load balancer of ``fleet``'s endpoint, in the private subnets of ``vpc`` unless it is public."""
@@ -80,7 +78,7 @@ class EndpointBalancer(Construct):
         balancer.log_access_logs(access_logs, prefix=fleet.name)
         self.target_group = endpoint_targets(parts, fleet, vpc)
         self.listener = self._listener(balancer, fleet.endpoint.certificate_arn)
-        self._let_in(clients, environment.network.cidr)
+        self._let_in(clients, vpc_cidr)
         for part in (balancer, self.target_group):
             # Alarms and dashboards name them: as exports, they would keep the endpoint in the file for ever.
             CrossStackReferences.of(part).produce(ReferenceStrength.WEAK)

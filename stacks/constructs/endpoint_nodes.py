@@ -17,10 +17,10 @@ from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
 from environments.fleets import InferenceFleet
-from environments.model import Environment
 from fleet import auto_scaling
-from fleet.instances import instance_type
+from fleet.capacity import LaunchPlan
 from stacks.constructs.efa_launch_template import EfaLaunchTemplate
+from stacks.network import NetworkStack
 
 _COLLECTED: Final = autoscaling.CfnAutoScalingGroup.MetricsCollectionProperty(
     granularity="1Minute", metrics=list(auto_scaling.COLLECTED)
@@ -37,14 +37,14 @@ class EndpointNodes(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
         fleet: InferenceFleet,
-        vpc: ec2.IVpc,
+        plan: LaunchPlan,
+        network: NetworkStack,
         launch: EfaLaunchTemplate,
         cluster_name: str,
         asks_for_nodes: bool = True,
     ) -> None:
-        """Keep ``fleet.nodes`` nodes running from ``launch``, as far as there are any.
+        """Keep ``plan.nodes`` nodes running from ``launch``, as far as there are any.
 
         With ``asks_for_nodes`` off, somebody else says how many there are to be.
         """
@@ -52,7 +52,7 @@ class EndpointNodes(Construct):
         cluster = ecs.Cluster(
             self,
             "Cluster",
-            vpc=vpc,
+            vpc=network.vpc,
             # Nodes join by this name at boot.
             cluster_name=cluster_name,
             container_insights_v2=ecs.ContainerInsights.DISABLED,
@@ -64,7 +64,7 @@ class EndpointNodes(Construct):
                 "host's figures a second time",
             )
         )
-        group = self._group(environment, fleet, vpc, launch.template)
+        group = self._group(plan, network, launch.template, measured=fleet.scaling is not None)
         # Nodes name the cluster in their user data, which CloudFormation does not see: without this it deletes the
         # cluster while they are in it, which ECS refuses (aws/containers-roadmap issue 631).
         group.node.add_dependency(cluster)
@@ -79,17 +79,13 @@ class EndpointNodes(Construct):
             "ClusterWithNodes",
             cluster_name=cluster.cluster_name,
             cluster_arn=cluster.cluster_arn,
-            vpc=vpc,
+            vpc=network.vpc,
             has_ec2_capacity=True,
             security_groups=[],
         )
 
     def _group(
-        self,
-        environment: Environment,
-        fleet: InferenceFleet,
-        vpc: ec2.IVpc,
-        launch_template: ec2.CfnLaunchTemplate,
+        self, plan: LaunchPlan, network: NetworkStack, launch_template: ec2.CfnLaunchTemplate, *, measured: bool
     ) -> autoscaling.CfnAutoScalingGroup:
         # L1, as the launch template is: an L2 group would have to read its user data.
         group = autoscaling.CfnAutoScalingGroup(
@@ -99,10 +95,10 @@ class EndpointNodes(Construct):
             # capacity it fails with "Group did not stabilize". It leaves the desired number alone, so that a later
             # deploy takes no node away.
             min_size="0",
-            max_size=str(fleet.nodes),
+            max_size=str(plan.nodes),
             # Policies and alarms read them, for an empty group too.
-            metrics_collection=[_COLLECTED] if fleet.scaling else None,
-            vpc_zone_identifier=[subnet.subnet_id for subnet in _subnets(environment, fleet, vpc)],
+            metrics_collection=[_COLLECTED] if measured else None,
+            vpc_zone_identifier=[subnet.subnet_id for subnet in network.private_subnets(plan.zone_ids)],
             launch_template=autoscaling.CfnAutoScalingGroup.LaunchTemplateSpecificationProperty(
                 launch_template_id=launch_template.ref, version=launch_template.attr_latest_version_number
             ),
@@ -172,10 +168,3 @@ def _tag(group: autoscaling.CfnAutoScalingGroup, fleet: InferenceFleet, launch_d
     # ECS may drain only the nodes of groups with this tag. It adds the tag itself when the provider is created, too
     # late for nodes that run by then; and CloudFormation, which sets all tags anew, would take it away.
     Tags.of(group).add("AmazonECSManaged", "true")
-
-
-def _subnets(environment: Environment, fleet: InferenceFleet, vpc: ec2.IVpc) -> list[ec2.ISubnet]:
-    """The private subnets in zones that offer the instance type."""
-    zone_ids = environment.network.availability_zones
-    offered = instance_type(fleet.instance_type).availability_zone_ids
-    return [subnet for subnet in vpc.private_subnets if zone_ids[subnet.availability_zone] in offered]

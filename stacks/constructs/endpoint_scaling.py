@@ -12,7 +12,6 @@ from constructs import Construct
 
 from dashboards.alarms import watched
 from environments.fleets import InferenceFleet
-from environments.model import Environment
 from fleet import naming
 from fleet.load_balancer import EndpointNames
 from fleet.serving.scaling import Scaling
@@ -35,18 +34,18 @@ class EndpointScaling(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
+        environment: str,
         fleet: InferenceFleet,
         scaling: Scaling,
         names: EndpointNames,
     ) -> None:
         """Scale the group that ``names`` names."""
         super().__init__(scope, construct_id)
-        self._environment, self._fleet, self._scaling = environment.name, fleet.name, scaling
+        self._environment, self._fleet, self._scaling = environment, fleet.name, scaling
         self._group = names.node_group
-        for setting, target in tracked(scaling, environment.name, fleet.name).items():
+        for setting, target in tracked(scaling, environment, fleet.name).items():
             self._track(setting, target)
-        for rule in rules(scaling, environment.name, fleet.name, names):
+        for rule in rules(scaling, environment, fleet.name, names):
             self._alarm(rule, self._policy(rule.move))
 
     def _track(self, setting: str, target: Tracked) -> None:

@@ -10,12 +10,10 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from environments.fleets import InferenceFleet
-from environments.model import Environment
 from fleet import naming
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.instances import InstanceType, instance_type
-from stacks.constructs.removal import removal_policy
-from stacks.constructs.retention import retention
+from stacks.constructs.retention import Retention
 from stacks.constructs.serving import RUN_DIRECTORY, RUNTIME_FOLDER, STOP_SECONDS, allow_artifact, serving_environment
 from stacks.constructs.shadow import allow_shadow, shadow_environment
 
@@ -39,12 +37,14 @@ _ALL: Final = [ecs.DevicePermission.READ, ecs.DevicePermission.WRITE, ecs.Device
 class EndpointTask(Construct):
     """Attributes: ``definition``, ``log_group``."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, environment: Environment, fleet: InferenceFleet) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, environment: str, fleet: InferenceFleet, retention: Retention
+    ) -> None:
         """Describe the task of ``fleet``'s endpoint; one runs per node."""
         super().__init__(scope, construct_id)
         hardware = instance_type(fleet.instance_type)
         self.log_group = logs.LogGroup(
-            self, "Logs", retention=retention(environment), removal_policy=removal_policy(environment)
+            self, "Logs", retention=retention.log_days, removal_policy=retention.removal_policy
         )
         # Every task has its own network interface, so that the node itself need not let anybody in.
         self.definition = ecs.Ec2TaskDefinition(
@@ -52,7 +52,7 @@ class EndpointTask(Construct):
             "Task",
             network_mode=ecs.NetworkMode.AWS_VPC,
             # A rollout takes the newest of the family, which is what was deployed last.
-            family=naming.endpoint_family(environment.name, fleet.name),
+            family=naming.endpoint_family(environment, fleet.name),
         )
         # What serves was deployed earlier: ECS starts no task of a definition that was taken out of use.
         cast(ecs.CfnTaskDefinition, self.definition.node.default_child).apply_removal_policy(
@@ -75,8 +75,8 @@ class EndpointTask(Construct):
             environment={
                 "HOME": SCRATCH,
                 "NEURON_COMPILE_CACHE_URL": LOCAL_FOLDER,
-                **serving_environment(environment, fleet),
-                **shadow_environment(environment, fleet),
+                **serving_environment(Stack.of(self), environment, fleet),
+                **shadow_environment(Stack.of(self), environment, fleet),
             },
             health_check=_liveness(fleet),
             stop_timeout=Duration.seconds(STOP_SECONDS),

@@ -8,11 +8,10 @@ from aws_cdk import aws_resourcegroups as resourcegroups
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.fleet_specs import fleet_spec
 from environments.fleets import Fleet
-from environments.model import Environment
+from environments.monitoring import Monitoring
 from fleet import naming
-from fleet.capacity import LaunchPlan, compile_fleet, ladder
+from fleet.capacity import LaunchPlan, other_types
 from fleet.fleet_spec import Engine
 from stacks.constructs.agent_delivery import AgentCode, AgentParameter, node_user_data
 from stacks.constructs.efa_launch_template import EfaLaunchTemplate, Node
@@ -27,42 +26,50 @@ class FleetCapacity(Construct):
     None). The fleet's reservation is in a stack of its own: ``stacks.reservations``.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only beyond the second, each one thing that nodes are launched with
         self,
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
+        environment: str,
         fleet: Fleet,
+        plan: LaunchPlan,
+        monitoring: Monitoring,
         network: NetworkStack,
         code: AgentCode,
     ) -> None:
-        """Build from the fleet's launch plan."""
+        """Build from the fleet's launch ``plan``."""
         super().__init__(scope, construct_id)
-        spec = fleet_spec(environment, fleet)
-        self.plan = compile_fleet(spec)
+        self.plan = plan
         # A pool launches its alternatives as well; each has network cards and a price of its own.
-        further = ladder(replace(spec, fallback_zone_ids=()))[1:] if spec.engine is Engine.POOL else ()
+        further = other_types(plan) if plan.spec.engine is Engine.POOL else ()
+        plans = (plan, *further)
         parameters = {
-            plan.instance_type.name: AgentParameter(
-                self, _with_type("Agent", plan, self.plan), environment=environment, fleet=fleet, plan=plan
+            each.instance_type.name: AgentParameter(
+                self,
+                _with_type("Agent", each, plan),
+                environment=environment,
+                fleet=fleet,
+                plan=each,
+                monitoring=monitoring,
             ).parameter
-            for plan in (self.plan, *further)
+            for each in plans
         }
         node_role = NodeRole(
             self,
             "Node",
             environment=environment,
             fleet=fleet,
+            plans=plans,
             parameters=list(parameters.values()),
-            types=list(parameters),
+            otlp=monitoring.otlp,
         )
         code.grant_read(node_role.role)
         self.node_role = node_role.role
         self.instance_profile = node_role.profile
-        self.placement_group = self._place_together() if self.plan.placement_group else None
+        self.placement_group = self._place_together() if plan.placement_group else None
         self.placement_group_name = (
-            self.placement_group.placement_group_name if self.placement_group else self.plan.placement_group_name
+            self.placement_group.placement_group_name if self.placement_group else plan.placement_group_name
         )
         node = Node(
             image_id=node_image(self, fleet),
@@ -71,15 +78,15 @@ class FleetCapacity(Construct):
             user_data="",
             tags=node_tags(environment, fleet),
             placement_group_name=self.placement_group_name,
-            reservation_group_arn=self._reservations(environment, fleet) if self.plan.creates_reservation else None,
+            reservation_group_arn=self._reservations(environment, fleet) if plan.creates_reservation else None,
         )
         launches = [
-            (plan, self._launch(plan, replace(node, user_data=node_user_data(environment, fleet, plan).render())))
-            for plan in (self.plan, *further)
+            (each, self._launch(each, replace(node, user_data=node_user_data(environment, fleet, each).render())))
+            for each in plans
         ]
-        for plan, launch in launches:
+        for each, launch in launches:
             # A node that boots before its parameter exists would fail to configure its agent.
-            launch.template.node.add_dependency(parameters[plan.instance_type.name])
+            launch.template.node.add_dependency(parameters[each.instance_type.name])
         self.launch = launches[0][1]
         self.launch_template, self.launch_digest = self.launch.template, self.launch.digest
         self.alternatives = launches[1:]
@@ -98,7 +105,7 @@ class FleetCapacity(Construct):
         CrossStackReferences.of(group).produce(ReferenceStrength.WEAK)
         return group
 
-    def _reservations(self, environment: Environment, fleet: Fleet) -> str:
+    def _reservations(self, environment: str, fleet: Fleet) -> str:
         """The ARN of the group through which nodes find the fleet's reservation, whether or not there is one yet.
 
         EC2 user guide, "Create a Capacity Reservation group": a pool can be targeted by launches, and the generic part
@@ -109,7 +116,7 @@ class FleetCapacity(Construct):
         group = resourcegroups.CfnGroup(
             self,
             "Reservations",
-            name=naming.reservation_group(environment.name, fleet.name),
+            name=naming.reservation_group(environment, fleet.name),
             description="Capacity reservations of one fleet",
             configuration=[
                 resourcegroups.CfnGroup.ConfigurationItemProperty(type="AWS::EC2::CapacityReservationPool"),
@@ -137,12 +144,12 @@ def node_image(scope: Construct, fleet: Fleet) -> str:
     )
 
 
-def node_tags(environment: Environment, fleet: Fleet) -> dict[str, str]:
+def node_tags(environment: str, fleet: Fleet) -> dict[str, str]:
     """What tells whose node, volume or interface it is."""
     return {
-        "Name": f"{environment.name}/{fleet.name}",
+        "Name": f"{environment}/{fleet.name}",
         "project": naming.PROJECT,
-        "environment": environment.name,
+        "environment": environment,
         "fleet": fleet.name,
         "owner": fleet.owner,
     }

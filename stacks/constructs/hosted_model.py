@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from aws_cdk import Annotations, CrossStackReferences, ReferenceStrength, RemovalPolicy, Tags
+from aws_cdk import Annotations, CrossStackReferences, ReferenceStrength, RemovalPolicy, Stack, Tags
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -13,12 +13,10 @@ from constructs import Construct
 
 from environments.fleets import InferenceFleet
 from environments.hosted_rules import PORT, price_difference_text
-from environments.model import Environment
 from fleet import naming
 from fleet.hosting.sizes import hosted_type
 from stacks.constructs.hosted_role import HostedRole
-from stacks.constructs.removal import removal_policy
-from stacks.constructs.retention import retention
+from stacks.constructs.retention import Retention
 from stacks.constructs.serving import artifact_of, serving_environment
 
 # A Neuron image is 15 to 20 GB, twice that unpacked, and a model of 13 billion parameters 26 GB.
@@ -34,25 +32,32 @@ class HostedModel(Construct):
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, environment: Environment, fleet: InferenceFleet, vpc: ec2.IVpc
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        environment: str,
+        fleet: InferenceFleet,
+        vpc: ec2.IVpc,
+        retention: Retention,
     ) -> None:
         """Declare the model of ``fleet``; what the endpoint serves is a rollout's business."""
         super().__init__(scope, construct_id)
-        endpoint = naming.hosted_endpoint(environment.name, fleet.name)
+        endpoint = naming.hosted_endpoint(environment, fleet.name)
         log_group = logs.LogGroup(
             self,
             "Logs",
             # SageMaker writes there, and would make it with a retention of for ever.
             log_group_name=f"/aws/sagemaker/Endpoints/{endpoint}",
-            retention=retention(environment),
-            removal_policy=removal_policy(environment),
+            retention=retention.log_days,
+            removal_policy=retention.removal_policy,
         )
         self.key = kms.Key(
             self,
             "Key",
             description="Volumes of a hosted endpoint",
             enable_key_rotation=True,
-            removal_policy=removal_policy(environment),
+            removal_policy=retention.removal_policy,
         )
         group = ec2.SecurityGroup(
             self, "Group", vpc=vpc, allow_all_outbound=False, description="Hosted models: reached by nobody"
@@ -62,7 +67,7 @@ class HostedModel(Construct):
         self.role = HostedRole(
             self, "Role", environment=environment, fleet=fleet, log_group=log_group, subnets=subnets, group=group
         )
-        self.tags = {"project": naming.PROJECT, "environment": environment.name, "owner": fleet.owner}
+        self.tags = {"project": naming.PROJECT, "environment": environment, "owner": fleet.owner}
         self.variant = variant(fleet)
         self.request = self._request(environment, fleet, subnets, group)
         model = self._model(fleet)
@@ -76,12 +81,12 @@ class HostedModel(Construct):
         )
         for part in (self.key, self.role, group):
             CrossStackReferences.of(part).produce(ReferenceStrength.WEAK)
-        Annotations.of(self).add_info(price_difference_text(environment.region, fleet))
+        Annotations.of(self).add_info(price_difference_text(Stack.of(self).region, fleet))
 
     def _request(
-        self, environment: Environment, fleet: InferenceFleet, subnets: list[ec2.ISubnet], group: ec2.ISecurityGroup
+        self, environment: str, fleet: InferenceFleet, subnets: list[ec2.ISubnet], group: ec2.ISecurityGroup
     ) -> dict[str, Any]:
-        told = serving_environment(environment, fleet) | {"SAGEMAKER_BIND_TO_PORT": str(PORT)}
+        told = serving_environment(Stack.of(self), environment, fleet) | {"SAGEMAKER_BIND_TO_PORT": str(PORT)}
         return {
             "PrimaryContainer": {"Image": image_by_digest(fleet.endpoint.container_image), "Environment": told},
             "ExecutionRoleArn": self.role.role_arn,
@@ -114,9 +119,9 @@ class HostedModel(Construct):
         return model
 
 
-def declared_parameter(environment: Environment, fleet: InferenceFleet) -> str:
+def declared_parameter(environment: str, fleet: InferenceFleet) -> str:
     """The parameter with the name of the newest model."""
-    return naming.declared_model_parameter(environment.name, fleet.name, fleet.endpoint.sagemaker_generation)
+    return naming.declared_model_parameter(environment, fleet.name, fleet.endpoint.sagemaker_generation)
 
 
 def variant(fleet: InferenceFleet) -> dict[str, Any]:

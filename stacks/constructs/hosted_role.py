@@ -9,8 +9,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from environments.fleets import InferenceFleet
-from environments.model import Environment
-from stacks.constructs.container_image import allow_pull
+from stacks.constructs.rights import allow_pull
 from stacks.constructs.serving import allow_artifact
 
 _DESCRIBES: Final = "a registry token and descriptions of the network have no resource level"
@@ -30,7 +29,7 @@ class HostedRole(iam.Role):
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
+        environment: str,
         fleet: InferenceFleet,
         log_group: logs.ILogGroup,
         subnets: list[ec2.ISubnet],

@@ -6,7 +6,6 @@ from aws_cdk import Acknowledgment, ArnFormat, Stack, Validations
 from aws_cdk import aws_iam as iam
 
 from environments.fleets import InferenceFleet
-from environments.model import Environment
 from fleet import naming
 from fleet.hosting.variants import CANDIDATE, STABLE
 from stacks.constructs.hosted_model import HostedModel, declared_parameter
@@ -16,11 +15,11 @@ _NAMED: Final = "configurations and models are named by their endpoint and their
 _UNNAMED: Final = {"load_balancer": "", "target_group": ""}
 
 
-def allow_hosted(role: iam.Role, *, environment: Environment, models: dict[str, HostedModel]) -> None:
+def allow_hosted(role: iam.Role, *, environment: str, models: dict[str, HostedModel]) -> None:
     """Give ``role`` what rollouts of the hosted endpoints do, by fleet name, and no more."""
     stack = Stack.of(role)
     for fleet, model in models.items():
-        name = naming.hosted_endpoint(environment.name, fleet)
+        name = naming.hosted_endpoint(environment, fleet)
         endpoint, configurations = _arn(stack, "endpoint", name), _arn(stack, "endpoint-config", f"{name}-*")
         by_image = _arn(stack, "model", f"{name}-by-image-*")
         _allow(role, ["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"], [endpoint])
@@ -35,7 +34,7 @@ def allow_hosted(role: iam.Role, *, environment: Environment, models: dict[str, 
         _allow(role, ["kms:CreateGrant"], [model.key.key_arn], for_aws)
         _allow(role, ["kms:DescribeKey"], [model.key.key_arn])
         declared = model.declared
-        place = naming.rollout_place_parameter(environment.name, fleet)
+        place = naming.rollout_place_parameter(environment, fleet)
         _allow(role, ["ssm:GetParameter"], [_parameter(stack, declared), _parameter(stack, place)])
         for resource in (configurations, by_image):
             _acknowledge(role, resource)
@@ -65,16 +64,16 @@ def _scaling(role: iam.Role, stack: Stack) -> None:
     )
 
 
-def hosted_place(environment: Environment, fleet: InferenceFleet, model: HostedModel) -> dict[str, Any]:
+def hosted_place(environment: str, fleet: InferenceFleet, model: HostedModel) -> dict[str, Any]:
     """``fleet.rollout.facts.RolloutPlace`` as JSON."""
-    name = naming.hosted_endpoint(environment.name, fleet.name)
+    name = naming.hosted_endpoint(environment, fleet.name)
     declared = declared_parameter(environment, fleet)
     plan = fleet.endpoint.rollout.model_dump(mode="json")
     # Nobody measures them there: left on, they would hold every rollout until it goes back.
     plan["gates"] |= {"runtime_errors": None, "cost_increase_percent": None}
     artifact = artifact_of(fleet)
     return {
-        "environment": environment.name,
+        "environment": environment,
         "fleet": fleet.name,
         "nodes": fleet.nodes,
         "rule": "",

@@ -14,7 +14,7 @@ from environments.fleets import TrainingFleet
 from fleet.capacity import LaunchPlan
 from fleet.capacity.interfaces import EFA_VARIABLES
 from fleet.pool.observed import RESUME_EXIT_CODE
-from stacks.constructs.container_image import allow_pull
+from stacks.constructs.rights import allow_pull
 
 # ECS registers less memory than the type's figure: the kernel and the agents keep some. A job that asks for more
 # than is registered stays RUNNABLE for ever.

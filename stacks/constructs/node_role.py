@@ -9,11 +9,11 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.fleets import Fleet, TrainingFleet
-from environments.model import Environment
 from fleet import naming
+from fleet.capacity import LaunchPlan
 from fleet.metrics import NAMESPACE
-from stacks.constructs.container_image import allow_pull
 from stacks.constructs.price_access import allow_node as allow_price
+from stacks.constructs.rights import allow_pull
 
 # Batch creates the cluster and chooses its name.
 BATCH_CLUSTERS: Final = "*Batch*"
@@ -27,17 +27,18 @@ _STREAM: Final = "log streams are named by instances and tasks that do not exist
 class NodeRole(Construct):
     """Attributes: ``role`` and ``profile``. Each fleet has its own, so that a node reads only its own configuration."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only beyond the second, each one thing that a node's rights depend on
         self,
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
+        environment: str,
         fleet: Fleet,
+        plans: Sequence[LaunchPlan],
         parameters: Sequence[ssm.IStringParameter],
-        types: Sequence[str],
+        otlp: bool,
     ) -> None:
-        """Make the role of one fleet's nodes, which are of ``types``."""
+        """Make the role of one fleet's nodes, launched by one of ``plans``; with ``otlp`` they send series over it."""
         super().__init__(scope, construct_id)
         self.role = iam.Role(
             self,
@@ -49,8 +50,8 @@ class NodeRole(Construct):
         # Training refers to the one and a warm pool to the other: exports would keep the fleet in the file for ever.
         CrossStackReferences.of(self.profile).produce(ReferenceStrength.WEAK)
         CrossStackReferences.of(self.role).produce(ReferenceStrength.WEAK)
-        self._allow_reporting(environment, parameters)
-        allow_price(self.role, environment, fleet, types)
+        self._allow_reporting(environment, parameters, otlp=otlp)
+        allow_price(self.role, environment, plans)
         self._allow_session_manager()
         self._allow_containers(environment, fleet)
 
@@ -62,12 +63,12 @@ class NodeRole(Construct):
             Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
         )
 
-    def _allow_reporting(self, environment: Environment, parameters: Sequence[ssm.IStringParameter]) -> None:
+    def _allow_reporting(self, environment: str, parameters: Sequence[ssm.IStringParameter], *, otlp: bool) -> None:
         # Series that come over OTLP have no namespace, so a plain comparison refuses them. CloudWatch user guide,
         # "Using condition keys to limit access to CloudWatch namespaces".
-        compare = "StringEqualsIfExists" if environment.monitoring.otlp else "StringEquals"
+        compare = "StringEqualsIfExists" if otlp else "StringEquals"
         self._allow("cloudwatch:PutMetricData", on=["*"], when={compare: {"cloudwatch:namespace": NAMESPACE}})
-        for group in (naming.node_log_group(environment.name), naming.job_log_group(environment.name)):
+        for group in (naming.node_log_group(environment), naming.job_log_group(environment)):
             streams = Stack.of(self).format_arn(
                 service="logs",
                 resource="log-group",
@@ -97,13 +98,13 @@ class NodeRole(Construct):
         )
         self._acknowledge("*", _UNSCOPED)
 
-    def _allow_containers(self, environment: Environment, fleet: Fleet) -> None:
+    def _allow_containers(self, environment: str, fleet: Fleet) -> None:
         # AmazonEC2ContainerServiceforEC2Role, but for this fleet's cluster and images only.
         batch = isinstance(fleet, TrainingFleet) and not fleet.is_pool
-        name = BATCH_CLUSTERS if batch else naming.cluster_name(environment.name, fleet.name)
+        name = BATCH_CLUSTERS if batch else naming.cluster_name(environment, fleet.name)
         # The nodes of an endpoint's new version have the same role, and a cluster of their own.
         serves = not isinstance(fleet, TrainingFleet)
-        names = [name, naming.candidate_cluster_name(environment.name, fleet.name)] if serves else [name]
+        names = [name, naming.candidate_cluster_name(environment, fleet.name)] if serves else [name]
         form = Stack.of(self).format_arn
         clusters = [form(service="ecs", resource="cluster", resource_name=each) for each in names]
         instances = [form(service="ecs", resource="container-instance", resource_name=f"{each}/*") for each in names]

@@ -9,9 +9,8 @@ from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
 from environments.fleets import TrainingFleet, pool_settings
-from environments.markets import Spot
-from environments.model import Environment
 from fleet import naming
+from fleet.fleet_spec import MarketKind
 from stacks.constructs.fleet_capacity import FleetCapacity
 
 # A node may go when its containers have ended and the controller has seen it, within a minute or two; if nobody says
@@ -27,7 +26,7 @@ class PoolNodes(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
+        environment: str,
         fleet: TrainingFleet,
         capacity: FleetCapacity,
         subnet: ec2.ISubnet,
@@ -38,7 +37,7 @@ class PoolNodes(Construct):
             self,
             "Cluster",
             # Nodes join by this name at boot.
-            cluster_name=naming.cluster_name(environment.name, fleet.name),
+            cluster_name=naming.cluster_name(environment, fleet.name),
             cluster_settings=[
                 ecs.CfnCluster.ClusterSettingsProperty(name="containerInsights", value="disabled"),
             ],
@@ -65,20 +64,20 @@ class PoolNodes(Construct):
         )
 
     def _group(
-        self, environment: Environment, fleet: TrainingFleet, capacity: FleetCapacity, subnet: ec2.ISubnet
+        self, environment: str, fleet: TrainingFleet, capacity: FleetCapacity, subnet: ec2.ISubnet
     ) -> autoscaling.CfnAutoScalingGroup:
-        is_spot = isinstance(fleet.market, Spot)
+        is_spot = capacity.plan.market is MarketKind.SPOT
         is_mixed = is_spot or bool(capacity.alternatives)
         group = autoscaling.CfnAutoScalingGroup(
             self,
             "Nodes",
-            auto_scaling_group_name=naming.pool_name(environment.name, fleet.name),
+            auto_scaling_group_name=naming.pool_name(environment, fleet.name),
             # CloudFormation waits for nodes that it asks for, and leaves the desired number alone where it names none.
             min_size="0",
-            max_size=str(fleet.nodes),
+            max_size=str(capacity.plan.nodes),
             vpc_zone_identifier=[subnet.subnet_id],
             launch_template=None if is_mixed else _template(capacity.launch_template),
-            mixed_instances_policy=_policy(capacity, fleet) if is_mixed else None,
+            mixed_instances_policy=_policy(capacity) if is_mixed else None,
             # At a rebalance recommendation a new node comes before the old one goes.
             capacity_rebalance=is_spot,
             # Only idle nodes go, one by one and by name: a group that shrinks by itself may end any of them.
@@ -103,13 +102,11 @@ class PoolNodes(Construct):
         return group
 
 
-def _policy(
-    capacity: FleetCapacity, fleet: TrainingFleet
-) -> autoscaling.CfnAutoScalingGroup.MixedInstancesPolicyProperty:
+def _policy(capacity: FleetCapacity) -> autoscaling.CfnAutoScalingGroup.MixedInstancesPolicyProperty:
     """One type after the other, each from its own template: another type has other network cards."""
-    spot = isinstance(fleet.market, Spot)
+    spot = capacity.plan.market is MarketKind.SPOT
     overrides = [
-        autoscaling.CfnAutoScalingGroup.LaunchTemplateOverridesProperty(instance_type=fleet.instance_type),
+        autoscaling.CfnAutoScalingGroup.LaunchTemplateOverridesProperty(instance_type=capacity.plan.instance_type.name),
         *(
             autoscaling.CfnAutoScalingGroup.LaunchTemplateOverridesProperty(
                 instance_type=plan.instance_type.name, launch_template_specification=_template(launch.template)

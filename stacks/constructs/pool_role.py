@@ -6,7 +6,6 @@ from typing import Final
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
 
-from environments.model import Environment
 from fleet import naming
 from stacks.constructs.pool_task import PoolTask
 from stacks.constructs.rights import acknowledge, allow
@@ -18,11 +17,11 @@ _REVISIONS: Final = "every revision of one task definition"
 
 
 def allow_controller(
-    role: iam.Role, *, environment: Environment, tasks: Mapping[str, PoolTask], parameters: Sequence[str]
+    role: iam.Role, *, environment: str, tasks: Mapping[str, PoolTask], parameters: Sequence[str]
 ) -> None:
     """Give ``role`` what the controller does for the pools of ``environment``."""
-    names = {fleet: naming.pool_name(environment.name, fleet) for fleet in tasks}
-    clusters = {fleet: naming.cluster_name(environment.name, fleet) for fleet in tasks}
+    names = {fleet: naming.pool_name(environment, fleet) for fleet in tasks}
+    clusters = {fleet: naming.cluster_name(environment, fleet) for fleet in tasks}
     cluster_arns = [_arn(role, "ecs", "cluster", name) for name in clusters.values()]
     in_clusters = {"ArnEquals": {"ecs:cluster": cluster_arns}}
     allow(role, "ssm:GetParameters", on=parameters)

@@ -9,14 +9,12 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from environments.fleets import TrainingFleet
-from environments.model import Environment
 from fleet import naming
 from fleet.capacity import LaunchPlan
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.pool.actions import CONTAINER
 from stacks.compile_cache import CompileCacheStack
 from stacks.constructs import cache_mount
-from stacks.constructs.container_image import allow_pull
 from stacks.constructs.fleet_capacity import FleetCapacity
 from stacks.constructs.job_container import (
     MEMORY_SHARE,
@@ -26,6 +24,7 @@ from stacks.constructs.job_container import (
     told_of_region,
 )
 from stacks.constructs.job_data import allow_data
+from stacks.constructs.rights import allow_pull
 from stacks.constructs.training_job import RUN_DIRECTORY
 
 # Where the agent's marker files say that a checkpoint is wanted, or that the node drains: "markers".
@@ -47,7 +46,7 @@ class PoolTask(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
+        environment: str,
         fleet: TrainingFleet,
         capacity: FleetCapacity,
         compile_cache: CompileCacheStack,
@@ -70,7 +69,7 @@ class PoolTask(Construct):
 
     def _define(
         self,
-        environment: Environment,
+        environment: str,
         fleet: TrainingFleet,
         plan: LaunchPlan,
         compile_cache: CompileCacheStack,
@@ -80,7 +79,7 @@ class PoolTask(Construct):
         definition = ecs.Ec2TaskDefinition(
             self,
             f"Task-{name}",
-            family=naming.pool_family(environment.name, fleet.name, name),
+            family=naming.pool_family(environment, fleet.name, name),
             # EFA devices and the ports of torchrun are the host's, as they are in Batch's multi-node jobs.
             network_mode=ecs.NetworkMode.HOST,
             task_role=self.job_role,

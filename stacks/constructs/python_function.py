@@ -1,4 +1,7 @@
-"""A Lambda function: the only place where one is made, so that all have the same runtime, logs, role and code."""
+"""A Lambda function: the only place where one is made, so that all have the same runtime, logs, role and code.
+
+And what a function leaves behind: items that it looks up by id, and events that it could not handle.
+"""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -8,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from aws_cdk import Duration, RemovalPolicy, Size, Stack
+from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -104,3 +108,40 @@ def _asset(handler: str, files: Mapping[str, str]) -> lambda_.AssetCode:
     path, digest = _packed(handler, tuple(sorted(files.items())))
     # By the files and not by the zip, whose bytes another zlib would make differently.
     return lambda_.Code.from_asset(str(path), asset_hash=digest)
+
+
+def table_by_id(
+    scope: Construct, construct_id: str, removal_policy: RemovalPolicy, *, table_name: str | None = None
+) -> dynamodb.Table:
+    """A table with the key ``id``, whose items end at their ``expiration`` (unix seconds), if they have one.
+
+    It has a ``table_name`` where others than its own stack read it.
+    """
+    return dynamodb.Table(
+        scope,
+        construct_id,
+        table_name=table_name,
+        partition_key=dynamodb.Attribute(name="id", type=dynamodb.AttributeType.STRING),
+        time_to_live_attribute="expiration",
+        billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+        encryption=dynamodb.TableEncryption.AWS_MANAGED,
+        point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+            point_in_time_recovery_enabled=True
+        ),
+        removal_policy=removal_policy,
+    )
+
+
+def dead_letter_queue(scope: Construct, construct_id: str, *, queue_name: str) -> sqs.Queue:
+    """Two weeks, the longest that SQS keeps anything, for somebody to look.
+
+    It has a name, of ``naming.dead_letter_queue``, because people go there and its alarm is in another stack.
+    """
+    return sqs.Queue(
+        scope,
+        construct_id,
+        queue_name=queue_name,
+        encryption=sqs.QueueEncryption.SQS_MANAGED,
+        enforce_ssl=True,
+        retention_period=Duration.days(14),
+    )

@@ -7,7 +7,6 @@ from typing import Final
 from aws_cdk import Acknowledgment, ArnFormat, Stack, Validations
 from aws_cdk import aws_iam as iam
 
-from environments.model import Environment
 from fleet import naming
 from fleet.alarms.functions import ROLLOUT
 from fleet.compile_cache.artifact import ROOT
@@ -33,25 +32,24 @@ _GROUP: Final = "an Auto Scaling group gets its id and the end of its name when 
 
 @dataclass(frozen=True, slots=True)
 class EndpointParts:
-    """Of one endpoint: ARNs of the rule, of both services, and of the roles of its tasks."""
+    """Of one endpoint: whether its nodes follow its load; ARNs of the rule, of both services, of the tasks' roles."""
 
     fleet: str
+    scales: bool
     rule: str
     services: tuple[str, ...]
     task_roles: tuple[str, ...]
 
 
-def allow_rollouts(
-    role: iam.Role, *, environment: Environment, machine: str, endpoints: Iterable[EndpointParts]
-) -> None:
+def allow_rollouts(role: iam.Role, *, environment: str, machine: str, endpoints: Iterable[EndpointParts]) -> None:
     """Give ``role`` what rollouts of ``endpoints`` do. ``machine`` is the state machine's ARN."""
     parts, stack = list(endpoints), Stack.of(role)
     if parts:
         _allow_sides(role, environment, parts)
-    store = _parameter(stack, naming.compile_cache_place_parameter(environment.name))
-    places = [_parameter(stack, naming.rollout_place_parameter(environment.name, each.fleet)) for each in parts]
+    store = _parameter(stack, naming.compile_cache_place_parameter(environment))
+    places = [_parameter(stack, naming.rollout_place_parameter(environment, each.fleet)) for each in parts]
     _allow(role, "ssm:GetParameter", on=[*places, store])
-    name = naming.artifact_bucket(environment.name, environment.account, environment.region)
+    name = naming.artifact_bucket(environment, stack.account, stack.region)
     bucket = f"arn:{stack.partition}:s3:::{name}"
     index = f"{bucket}/{ROOT}/*/index.json"
     _allow(role, "s3:GetObject", on=[index])
@@ -70,19 +68,19 @@ def allow_rollouts(
     _acknowledge(role, index, _STORE)
 
 
-def _allow_sides(role: iam.Role, environment: Environment, parts: Sequence[EndpointParts]) -> None:
+def _allow_sides(role: iam.Role, environment: str, parts: Sequence[EndpointParts]) -> None:
     """What is done to the two sides of endpoints on nodes of ours."""
     _allow_endpoints(role, parts[:_ENDPOINTS_OF_A_POLICY])
     for start in range(_ENDPOINTS_OF_A_POLICY, len(parts), _ENDPOINTS_OF_A_POLICY):
         more = iam.ManagedPolicy(role, f"From{start}", roles=[role])
         _allow_endpoints(more, parts[start : start + _ENDPOINTS_OF_A_POLICY])
-    _allow_on_groups(role, naming.stack_name(environment.name, ROLLOUT), "autoscaling:SetDesiredCapacity")
-    if any(fleet.scaling for fleet in environment.inference_fleets):
+    _allow_on_groups(role, naming.stack_name(environment, ROLLOUT), "autoscaling:SetDesiredCapacity")
+    if any(each.scales for each in parts):
         # The stable sides', which stand still during a rollout.
-        stable = naming.stack_name(environment.name, "inference")
+        stable = naming.stack_name(environment, "inference")
         _allow_on_groups(role, stable, "autoscaling:ResumeProcesses", "autoscaling:SuspendProcesses")
     stack = Stack.of(role)
-    served = [_parameter(stack, naming.served_version_parameter(environment.name, each.fleet)) for each in parts]
+    served = [_parameter(stack, naming.served_version_parameter(environment, each.fleet)) for each in parts]
     _allow(role, "ssm:PutParameter", on=served)
 
 

@@ -6,19 +6,19 @@ a contract test reads them back with the former.
 
 from typing import Final
 
-from aws_cdk import Acknowledgment, Validations
+from aws_cdk import Acknowledgment, Stack, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk.region_info import RegionInfo
 
 from environments.fleets import InferenceFleet
-from environments.model import Environment
 from fleet import naming
 from fleet.capacity.rules.software import stated_sdk
 from fleet.compile_cache.artifact import Artifact
 from fleet.instances import instance_type
+from fleet.neuron_software import Framework
 
 RUN_DIRECTORY: Final = "/run/neuron-fleet"
-# Until the load balancer has seen three failed checks, and some (workload/serving/leaving.py).
+# Until the load balancer has seen three failed checks, and some (workload/serving/health.py).
 LEAVING_SECONDS: Final = 60
 # Of ECS, from SIGTERM to SIGKILL: beyond that, what answers in progress may take. ECS allows no more everywhere.
 STOP_SECONDS: Final = 120
@@ -35,11 +35,11 @@ def artifact_of(fleet: InferenceFleet) -> Artifact | None:
     return Artifact(named.model, named.version, sdk, endpoint.sequence_lengths, endpoint.batch_sizes)
 
 
-def serving_environment(environment: Environment, fleet: InferenceFleet) -> dict[str, str]:
-    """The variables of one task."""
+def serving_environment(stack: Stack, environment: str, fleet: InferenceFleet) -> dict[str, str]:
+    """The variables of one task of ``stack``."""
     endpoint, chip = fleet.endpoint, instance_type(fleet.instance_type).accelerator
     told = {
-        "AWS_REGION": environment.region,
+        "AWS_REGION": stack.region,
         # A miss is an error: compiling would hold up every request for minutes.
         "NEURON_FLEET_CACHE_ON_MISS": "refuse",
         "NEURON_FLEET_CORES": str(endpoint.devices_per_task * chip.cores),
@@ -50,7 +50,7 @@ def serving_environment(environment: Environment, fleet: InferenceFleet) -> dict
         "NEURON_FLEET_SERVING_FOLDER": RUNTIME_FOLDER,
         "NEURON_FLEET_LEAVING_SECONDS": str(LEAVING_SECONDS),
     }
-    if fleet.framework == "vllm":
+    if fleet.framework is Framework.VLLM:
         # vllm-neuron, "Compilation Cache": a graph that is in no tier fails the start in place of being compiled.
         told["VLLM_NEURON_DISABLE_WARMUP_COMPILE"] = "1"
     artifact = artifact_of(fleet)
@@ -59,18 +59,19 @@ def serving_environment(environment: Environment, fleet: InferenceFleet) -> dict
             "NEURON_FLEET_MODEL": artifact.model,
             "NEURON_FLEET_MODEL_VERSION": artifact.model_version,
             "NEURON_FLEET_SDK_VERSION": artifact.sdk_version,
-            "NEURON_FLEET_CACHE_BUCKET": _bucket(environment),
+            "NEURON_FLEET_CACHE_BUCKET": _bucket(stack, environment),
         }
     return told
 
 
-def allow_artifact(role: iam.IRole, environment: Environment, fleet: InferenceFleet) -> None:
+def allow_artifact(role: iam.IRole, environment: str, fleet: InferenceFleet) -> None:
     """Let ``role`` read the endpoint's compiled graphs, and nothing else."""
     artifact = artifact_of(fleet)
     if artifact is None:
         return
-    partition = RegionInfo.get(environment.region).partition
-    resource = f"arn:{partition}:s3:::{_bucket(environment)}/{artifact.prefix}/*"
+    stack = Stack.of(role)
+    partition = RegionInfo.get(stack.region).partition
+    resource = f"arn:{partition}:s3:::{_bucket(stack, environment)}/{artifact.prefix}/*"
     role.add_to_principal_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=[resource]))
     Validations.of(role).acknowledge(
         Acknowledgment(
@@ -80,5 +81,5 @@ def allow_artifact(role: iam.IRole, environment: Environment, fleet: InferenceFl
     )
 
 
-def _bucket(environment: Environment) -> str:
-    return naming.artifact_bucket(environment.name, environment.account, environment.region)
+def _bucket(stack: Stack, environment: str) -> str:
+    return naming.artifact_bucket(environment, stack.account, stack.region)

@@ -6,33 +6,38 @@ The names of the variables are those of ``workload/serving/shadow/settings.py``;
 from collections.abc import Iterable
 from typing import Final
 
-from aws_cdk import Acknowledgment, Duration, Validations
+from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Stack, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk.region_info import RegionInfo
 from constructs import Construct
 
 from environments.fleets import InferenceFleet
-from environments.model import Environment
 from fleet import naming
 from fleet.shadow import places
-from stacks.constructs.removal import removal_policy
 
 _REPORT_DAYS: Final = 90
 _NAMES: Final = "objects have a time and a task in their names; those of one fleet are written and read"
 
 
-def bucket_name(environment: Environment) -> str:
+def bucket_name(stack: Stack, environment: str) -> str:
     """Known before it is there: roles of two stacks are limited to parts of it."""
-    return naming.shadow_bucket(environment.name, environment.account, environment.region)
+    return naming.shadow_bucket(environment, stack.account, stack.region)
 
 
-def bucket_arn(environment: Environment) -> str:
+def bucket_arn(stack: Stack, environment: str) -> str:
     """Of the same."""
-    return f"arn:{RegionInfo.get(environment.region).partition}:s3:::{bucket_name(environment)}"
+    return f"arn:{RegionInfo.get(stack.region).partition}:s3:::{bucket_name(stack, environment)}"
 
 
-def shadow_bucket(scope: Construct, construct_id: str, environment: Environment) -> s3.Bucket:
+def shadow_bucket(
+    scope: Construct,
+    construct_id: str,
+    *,
+    environment: str,
+    fleets: Iterable[InferenceFleet],
+    removal_policy: RemovalPolicy,
+) -> s3.Bucket:
     """A bucket in which requests end after the days that the file says: people's prompts are in them.
 
     Without versions, which would keep what has ended. It is there for every environment with an endpoint, though it
@@ -40,7 +45,7 @@ def shadow_bucket(scope: Construct, construct_id: str, environment: Environment)
     where ``retain_data`` keeps it.
     """
     rules = [s3.LifecycleRule(id="CutOff", enabled=True, abort_incomplete_multipart_upload_after=Duration.days(1))]
-    for fleet in environment.inference_fleets:
+    for fleet in fleets:
         shadow = fleet.endpoint.rollout.shadow
         if shadow is not None:
             ends = {places.samples(fleet.name): shadow.keep_days, places.reports(fleet.name): _REPORT_DAYS}
@@ -51,13 +56,13 @@ def shadow_bucket(scope: Construct, construct_id: str, environment: Environment)
     bucket = s3.Bucket(
         scope,
         construct_id,
-        bucket_name=bucket_name(environment),
+        bucket_name=bucket_name(Stack.of(scope), environment),
         encryption=s3.BucketEncryption.S3_MANAGED,
         block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
         enforce_ssl=True,
         object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
         lifecycle_rules=rules,
-        removal_policy=removal_policy(environment),
+        removal_policy=removal_policy,
     )
     Validations.of(bucket).acknowledge(
         Acknowledgment(
@@ -68,27 +73,27 @@ def shadow_bucket(scope: Construct, construct_id: str, environment: Environment)
     return bucket
 
 
-def shadow_environment(environment: Environment, fleet: InferenceFleet) -> dict[str, str]:
+def shadow_environment(stack: Stack, environment: str, fleet: InferenceFleet) -> dict[str, str]:
     """The variables of one task; none where the endpoint does not ask for it."""
     shadow = fleet.endpoint.rollout.shadow
     if shadow is None:
         return {}
     return {
-        "NEURON_FLEET_SHADOW_BUCKET": bucket_name(environment),
+        "NEURON_FLEET_SHADOW_BUCKET": bucket_name(stack, environment),
         "NEURON_FLEET_SHADOW_FLEET": fleet.name,
         # The same task definition serves on both sides; in this cluster a task is a candidate.
-        "NEURON_FLEET_SHADOW_CANDIDATES": naming.candidate_cluster_name(environment.name, fleet.name),
+        "NEURON_FLEET_SHADOW_CANDIDATES": naming.candidate_cluster_name(environment, fleet.name),
         "NEURON_FLEET_SHADOW_PERCENT": str(shadow.sample_percent),
         "NEURON_FLEET_SHADOW_REQUESTS": str(shadow.min_requests),
         "NEURON_FLEET_SHADOW_COSINE": str(shadow.cosine),
     }
 
 
-def allow_shadow(role: iam.IRole, environment: Environment, fleet: InferenceFleet) -> None:
+def allow_shadow(role: iam.IRole, environment: str, fleet: InferenceFleet) -> None:
     """Let tasks write and read samples of ``fleet``, and write reports; both sides are one task definition and role."""
     if fleet.endpoint.rollout.shadow is None:
         return
-    bucket = bucket_arn(environment)
+    bucket = bucket_arn(Stack.of(role), environment)
     samples, reports = (f"{bucket}/{prefix}*" for prefix in (places.samples(fleet.name), places.reports(fleet.name)))
     listed = {"StringEquals": {"s3:prefix": places.samples(fleet.name)}}
     for statement in (
@@ -100,12 +105,12 @@ def allow_shadow(role: iam.IRole, environment: Environment, fleet: InferenceFlee
     _acknowledge(role, samples, reports)
 
 
-def allow_reports(role: iam.IRole, environment: Environment, fleets: Iterable[InferenceFleet]) -> None:
+def allow_reports(role: iam.IRole, environment: str, fleets: Iterable[InferenceFleet]) -> None:
     """Let ``role`` read the reports of ``fleets``, and no request."""
     named = [places.reports(fleet.name) for fleet in fleets if fleet.endpoint.rollout.shadow is not None]
     if not named:
         return
-    bucket = bucket_arn(environment)
+    bucket = bucket_arn(Stack.of(role), environment)
     objects = [f"{bucket}/{prefix}*" for prefix in named]
     listed = {"StringLike": {"s3:prefix": [f"{prefix}*" for prefix in named]}}
     role.add_to_principal_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=objects))

@@ -56,7 +56,7 @@ class TrainingJob(Construct):
         self.definition = batch.MultiNodeJobDefinition(
             self,
             "Definition",
-            containers=[batch.MultiNodeContainer(start_node=0, end_node=fleet.nodes - 1, container=container)],
+            containers=[batch.MultiNodeContainer(start_node=0, end_node=plan.nodes - 1, container=container)],
             main_node=0,
             propagate_tags=True,
             retry_attempts=fleet.job_attempts,

@@ -9,7 +9,6 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from environments.fleets import InferenceFleet
-from environments.model import Environment
 from fleet import naming
 
 # The installation may take 30 minutes (neuron-fleet-install.service). A node that never says that it is ready is
@@ -27,7 +26,7 @@ class WarmPool(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        environment: Environment,
+        environment: str,
         fleet: InferenceFleet,
         nodes: int,
         group: str,
@@ -49,7 +48,7 @@ class WarmPool(Construct):
         parameter = ssm.StringParameter(
             self,
             "Place",
-            parameter_name=naming.warm_pool_parameter(environment.name, fleet.name),
+            parameter_name=naming.warm_pool_parameter(environment, fleet.name),
             # One line of words, because a shell reads it. None of them can hold a space.
             string_value=f"{group} {naming.PREPARE_HOOK} {fleet.endpoint.container_image}",
         )

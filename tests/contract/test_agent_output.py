@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -45,7 +46,7 @@ SHAPES: list[Json] = [
 ]
 
 
-def assert_in_catalogue(datum: dict[str, Any]) -> None:
+def assert_in_catalogue(datum: Mapping[str, Any]) -> None:
     spec = CATALOGUE[datum["MetricName"]]
     assert datum["Unit"] == spec.unit.value
     assert tuple(dimension["Name"] for dimension in datum["Dimensions"]) in spec.dimension_sets

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from aws_cdk import assertions
 
-from environments.alarm_lint import around
 from environments.alarm_linter import lint, of_template
+from environments.alarms import around
+from environments.fleet_specs import launch_plans
 from environments.loader import load
 from environments.model import Environment
 from environments.month_shape import month_shape
@@ -56,7 +57,9 @@ def template(case: str, *, own: bool = True) -> Json:
         fleet.name: EndpointNames(f"app/{fleet.name}/1", f"targetgroup/{fleet.name}/1", f"{fleet.name}-nodes")
         for fleet in environment.inference_fleets
     }
-    stack = ObservabilityStack(new_app(), "observability", environment=environment, endpoints=endpoints)
+    stack = ObservabilityStack(
+        new_app(), "observability", environment=environment, plans=launch_plans(environment), endpoints=endpoints
+    )
     return dict(assertions.Template.from_stack(stack).to_json())
 
 
@@ -247,7 +250,9 @@ def test_fleets_whose_names_differ_in_a_dash_have_a_dashboard_each() -> None:
     environment = Environment.model_validate(content)
     names = {fleet.name: EndpointNames("app/x/1", "targetgroup/x/1") for fleet in environment.inference_fleets}
 
-    stack = ObservabilityStack(new_app(), "observability", environment=environment, endpoints=names)
+    stack = ObservabilityStack(
+        new_app(), "observability", environment=environment, plans=launch_plans(environment), endpoints=names
+    )
 
     found = assertions.Template.from_stack(stack).find_resources("AWS::CloudWatch::Dashboard").values()
     assert {"neuron-fleet-local-endpoint-inf2-chat", "neuron-fleet-local-endpoint-inf2chat"} <= {

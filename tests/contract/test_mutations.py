@@ -15,8 +15,8 @@ import pytest
 from aws_cdk import aws_cloudwatch as cw
 
 from dashboards import widgets
-from environments.alarm_lint import around
 from environments.alarm_linter import lint, of_template
+from environments.alarms import around
 from environments.documents import RUNBOOKS
 from fleet import metrics
 from fleet.metrics import MetricSpec

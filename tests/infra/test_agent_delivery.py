@@ -123,7 +123,8 @@ def test_a_fleet_whose_gate_is_not_required_lets_every_node_join() -> None:
     lax = fleet.model_copy(update={"gate": Gate(required=False)})
 
     def waits(of: Fleet) -> bool:
-        data = cdk.Stack().resolve(node_user_data(environment, of, compile_fleet(fleet_spec(environment, of))).render())
+        plan = compile_fleet(fleet_spec(environment, of))
+        data = cdk.Stack().resolve(node_user_data(environment.name, of, plan).render())
         (part,) = (part for part in message_from_bytes(evaluated(data)).walk() if not part.is_multipart())
         return b"wait-for-gate" in part.get_payload(decode=True)
 
@@ -137,7 +138,8 @@ def test_the_agent_is_told_what_the_gate_asks_for() -> None:
     pinned = inference.model_copy(update={"gate": Gate(driver="2.25", tools="2.33")})
 
     def told(fleet: Fleet) -> object:
-        return agent_configuration(environment, fleet, compile_fleet(fleet_spec(environment, fleet))).get("gate")
+        plan = compile_fleet(fleet_spec(environment, fleet))
+        return agent_configuration(environment.name, fleet, plan, environment.monitoring).get("gate")
 
     assert told(training) == {"efa_interfaces": 8}
     assert told(inference) is None
@@ -148,7 +150,7 @@ def synthesized(path: str) -> cdk.Stack:
     app = new_app(**{"agent-archive": path})
     place = cdk.Environment(account="111111111111", region="us-east-2")
     stack = cdk.Stack(app, "capacity", env=place)
-    AgentCode(stack, "AgentCode", environment=loader.load("dev"))
+    AgentCode(stack, "AgentCode", environment="dev")
     return stack
 
 

@@ -10,8 +10,7 @@ from aws_cdk import aws_cloudwatch as cw
 
 from environments import loader
 from environments.alarm_linter import lint, of_template
-from stacks.alarm_lint import NAME, AlarmLint
-from stacks.app import new_app
+from stacks.app import NAME, AlarmLint, new_app
 from tests.support.templates import templates
 
 SCALING = {"Type": "AWS::AutoScaling::ScalingPolicy", "Properties": {}}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from environments import loader
-from environments.subnets import RESERVED_ADDRESSES, SERVICE_ADDRESSES, node_addresses
+from environments.network import RESERVED_ADDRESSES, SERVICE_ADDRESSES, node_addresses
 from fleet.capacity.interfaces import Direction, GroupRule, diagnose_peers
 from stacks.network import INTERFACE_ENDPOINTS
 from tests.support.templates import templates

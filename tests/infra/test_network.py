@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 import pytest
 
 from environments import loader
-from environments.subnets import GATEWAY_ADDRESSES, PUBLIC_ADDRESSES, RESERVED_ADDRESSES
+from environments.network import GATEWAY_ADDRESSES, PUBLIC_ADDRESSES, RESERVED_ADDRESSES
 from tests.support.templates import templates
 
 ENVIRONMENTS = loader.available()

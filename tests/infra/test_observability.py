@@ -1,10 +1,15 @@
 """The observability stack: who may speak to the topics, what is kept, and how many alarms there are."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import pytest
 from aws_cdk import assertions
 
+from environments.fleet_specs import launch_plans
 from environments.loader import load
 from environments.model import Environment
+from fleet.capacity import LaunchPlan
 from fleet.load_balancer import EndpointNames
 from stacks.observability import ObservabilityStack
 from tests.support.templates import new_app
@@ -111,8 +116,10 @@ def test_the_number_of_alarms_does_not_depend_on_the_number_of_nodes() -> None:
     large = small.model_copy(
         update={"fleets": tuple(fleet.model_copy(update={"nodes": 2000}) for fleet in small.fleets)}
     )
+    few = launch_plans(small)
+    many = {name: replace(plan, spec=replace(plan.spec, nodes=2000)) for name, plan in few.items()}
 
-    assert _number_of_alarms(large) == _number_of_alarms(small)
+    assert _number_of_alarms(large, many) == _number_of_alarms(small, few)
 
 
 def test_every_audience_has_its_dashboard(environment: Watched) -> None:
@@ -125,9 +132,9 @@ def test_sums_by_the_minute_are_not_stretched_by_the_console(environment: Watche
     assert {body["periodOverride"] for body in dashboards(environment).values()} == {"inherit"}
 
 
-def _number_of_alarms(environment: Environment) -> int:
+def _number_of_alarms(environment: Environment, plans: Mapping[str, LaunchPlan]) -> int:
     app = new_app()
     endpoints = {fleet.name: EndpointNames("app/x/1", "targetgroup/x/1") for fleet in environment.inference_fleets}
-    stack = ObservabilityStack(app, "observability", environment=environment, endpoints=endpoints)
+    stack = ObservabilityStack(app, "observability", environment=environment, plans=plans, endpoints=endpoints)
     resources = assertions.Template.from_stack(stack).to_json()["Resources"].values()
     return sum(resource["Type"].startswith("AWS::CloudWatch::") for resource in resources)

@@ -37,7 +37,7 @@ def script(settings: dict[str, Any], cluster: str | None = None) -> str:
     environment = scaled(settings)
     fleet = endpoint_fleet(environment)
     plan = compile_fleet(fleet_spec(environment, fleet))
-    data = Stack().resolve(node_user_data(environment, fleet, plan, cluster=cluster).render())
+    data = Stack().resolve(node_user_data(environment.name, fleet, plan, cluster=cluster).render())
     (part,) = (part for part in message_from_bytes(evaluated(data)).walk() if not part.is_multipart())
     payload = part.get_payload(decode=True)
     assert isinstance(payload, bytes)

@@ -7,26 +7,23 @@ import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from fleet.blocks.life import Block, seconds_for_job
 from fleet.blocks.offering import Offering, Search
 from fleet.blocks.post_mortem import NodeMinutes
 from fleet.blocks.purchase import Request
-from lambdas.capacity_blocks.ports import (
-    ConflictError,
-    Place,
-    PurchaseRefusedError,
-    PurchaseUnansweredError,
-    Record,
-    World,
-)
+from lambdas.capacity_blocks.fleets import BlockFleet
+from lambdas.capacity_blocks.market import PurchaseRefusedError, PurchaseUnansweredError
+from lambdas.capacity_blocks.request_table import ConflictError, Record
+from lambdas.capacity_blocks.service import Dependencies
 
 APPROVER = "arn:aws:iam::111122223333:role/approver"
 REQUESTER = "arn:aws:iam::111122223333:user/ada"
 STRANGER = "arn:aws:iam::111122223333:user/eve"
 BEGIN = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 FLEET = "frontier"
-PLACE = Place("ce", "queue", 192, "trn2.48xlarge", "us-east-2a", "cr-r1")
+DEPLOYED = BlockFleet("ce", "queue", 192, "trn2.48xlarge", "us-east-2a", "cr-r1")
 
 
 class Crashed(BaseException):
@@ -59,6 +56,8 @@ class MemoryStore:
 
     def open(self) -> Iterable[Record]:
         return list(self.records.values())
+
+    all = open
 
     def read(self, request_id: str) -> Record | None:
         return self.records.get(request_id)
@@ -220,9 +219,11 @@ class Simulated:
         self.market = FakeMarket(self.trouble, lambda: self.now)
         self.fleets = FakeFleets(self.trouble, lambda: self.now)
         self.people = FakePeople(self.trouble)
-        self.world = World(
-            self.store, self.market, self.fleets, self.people, NoUsage(), frozenset({APPROVER}), {FLEET: PLACE}
-        )
+        parts: dict[str, Any] = {
+            "requests": self.store, "market": self.market, "fleets": self.fleets, "tickets": self.people,
+            "usage": NoUsage(),
+        }  # fmt: skip
+        self.aws = Dependencies(**parts, approvers=frozenset({APPROVER}), deployed={FLEET: DEPLOYED})
 
 
 def request(start: datetime, hours: int, request_id: str = "r1") -> Request:

@@ -88,7 +88,7 @@ class Told:
 
 @dataclass
 class Desk:
-    """All of it, and the world made of it; two fleets that may be stopped."""
+    """All of it, and the dependencies made of it; two fleets that may be stopped."""
 
     stop: StopMode = StopMode.ASK
     usd: float = 1000.0
@@ -99,7 +99,7 @@ class Desk:
     people: Told = field(default_factory=Told)
 
     @property
-    def world(self) -> Dependencies:
+    def aws(self) -> Dependencies:
         places = {name: BatchTarget(queue=f"q-{name}", compute_environment=f"c-{name}") for name in ("small", "spot")}
         has_stop = self.stop is not StopMode.NEVER
         ledger: Any = self.books

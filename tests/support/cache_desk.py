@@ -153,7 +153,7 @@ class CacheDesk:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.account = CacheAccount()
-        for module in ("status", "warm", "check", "promote", "purge"):
+        for module in ("status", "warm", "promote", "purge"):
             monkeypatch.setattr(f"cli.cache.{module}.Account", lambda _: self.account)
         for module in ("warm", "promote", "purge"):
             monkeypatch.setattr(f"cli.cache.{module}._POLL_SECONDS", 0.0)

@@ -9,8 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 
 from agents.minute.batch import Datum
-from agents.sinks.cloudwatch import CloudWatchSink
-from agents.sinks.emf_logs import EmfLogsSink
+from agents.sinks.cloudwatch import CloudWatchSink, EmfLogsSink
 from agents.sinks.sink import Sink
 
 _URL = "https://cloudwatch.invalid"

@@ -16,7 +16,7 @@ from agents import assemble
 from agents.disk.minutes import Minutes
 from agents.minute.batch import Batch
 from agents.minute.window import Reading
-from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.process import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from agents.sinks.spooled_sinks import SpooledSinks
 from tests.support import agents, samples
 from tests.support.faulty_cloud import FaultyCloud

@@ -212,6 +212,7 @@ class Pager:
         once = Once(dynamodb, "pages")
         once.register(LambdaContext())
         return Dependencies(
+            settings=self.settings(),
             sources=Sources(
                 nodes=EventQuery(logs, "/neuron-fleet/prod/nodes", events_of(NodeEvent), self.ticker),
                 states=EventQuery(logs, "/neuron-fleet/prod/nodes", events_of_states, self.ticker),
@@ -236,7 +237,7 @@ class Pager:
         return self
 
     def handle(self, change: AlarmChange, severity: Severity = Severity.PAGE) -> Outcome:
-        return service.handle(change, severity, self.settings(), self.dependencies())
+        return service.handle(change, severity, self.dependencies())
 
     def settings(self) -> settings.Settings:
         return settings.Settings.model_validate({**self.environ, "alarms": self.alarms})

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from workload.errors import ServingError
+from workload.serving.shadow.adapters import S3Bucket
 
 
 @dataclass
-class Bucket:
+class Bucket(S3Bucket):
     """Raises while ``refuses`` says why."""
 
     objects: dict[str, bytes] = field(default_factory=dict)

@@ -9,10 +9,9 @@ import os
 import sys
 from pathlib import Path
 
-from workload.checkpoint.member import Habits, Member
-from workload.checkpoint.run import run_name
+from workload.checkpoint.drain import Drain
+from workload.checkpoint.member import Habits, Member, run_name
 from workload.checkpoint.saver import Saver
-from workload.checkpoint.signals.drain import Drain
 from workload.checkpoint.stores.places import open_store
 
 HABITS = Habits(retention=None, look_seconds=0.02, ahead_seconds=3.0, complete_seconds=120)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import agents.main
 import cli.main
 from agents.minute import log_event
-from agents.sinks.otlp import requests
+from agents.sinks import otlp_requests
 from agents.status import status
 from fleet.version import VERSION
 
@@ -28,7 +28,7 @@ def test_the_commands_print_it(app: Any, program: str) -> None:
     assert (answer.exit_code, answer.stdout) == (0, f"{program} {VERSION}\n")
 
 
-@pytest.mark.parametrize("module", [log_event, requests, status])
+@pytest.mark.parametrize("module", [log_event, otlp_requests, status])
 def test_what_the_agent_publishes_has_it(module: Any) -> None:
     assert module.VERSION is VERSION
 

@@ -1,10 +1,13 @@
-"""Who saves together, and how they do it: what a training script decides once."""
+"""Who saves together, in which run and how: what a training script decides once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet.checkpoints.layout import check_run
 from fleet.checkpoints.retention import Retention
 from fleet.checkpoints.schedule import Schedule
+from workload.errors import CheckpointError
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +50,34 @@ class Resumed:
 
     step: int
     directory: Path
+
+
+def run_name(environment: Mapping[str, str]) -> str:
+    """From what AWS Batch, Slurm or torchrun tell a process; ``NEURON_FLEET_RUN`` comes before them.
+
+    A multi-node job's id ends in ``#<node>``, which is cut off; attempts and restarts count, because the parts of a
+    save that was cut off must not be taken for those of its repetition.
+
+    Raises:
+        CheckpointError: none of them says anything.
+        RunNameError: the name cannot be part of a key.
+    """
+    said = environment.get("NEURON_FLEET_RUN", "") or _of_scheduler(environment)
+    if not said:
+        raise CheckpointError(
+            "no scheduler says which run this is: set NEURON_FLEET_RUN to a name that is the same on every rank and "
+            "another one at every start"
+        )
+    restarts = environment.get("TORCHELASTIC_RESTART_COUNT", "0")
+    run = said if restarts == "0" else f"{said}.t{restarts}"
+    check_run(run)
+    return run
+
+
+def _of_scheduler(environment: Mapping[str, str]) -> str:
+    if batch := environment.get("AWS_BATCH_JOB_ID"):
+        job = batch.partition("#")[0].replace(":", "-")
+        return f"{job}.{environment.get('AWS_BATCH_JOB_ATTEMPT', '1')}"
+    if slurm := environment.get("SLURM_JOB_ID"):
+        return f"{slurm}.{environment.get('SLURM_STEP_ID', '0')}.{environment.get('SLURM_RESTART_COUNT', '0')}"
+    return ""

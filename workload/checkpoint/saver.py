@@ -17,14 +17,13 @@ from fleet.checkpoints.layout import Attempt
 from workload.checkpoint import staging
 from workload.checkpoint.collecting import collect
 from workload.checkpoint.committing import publish
-from workload.checkpoint.deciding import Decider
+from workload.checkpoint.deciding import Decider, Orders
+from workload.checkpoint.drain import Drain
 from workload.checkpoint.member import Habits, Member, Resumed
 from workload.checkpoint.resuming import choose, restore
-from workload.checkpoint.signals.drain import Drain
-from workload.checkpoint.signals.hints import Hints
-from workload.checkpoint.signals.orders import Orders
 from workload.checkpoint.stores.store import Store
 from workload.errors import AbandonedError, StoreError
+from workload.node_agent import Hints
 
 _log = logging.getLogger("neuron_fleet.checkpoint")
 _POLL_SECONDS: Final = 1.0

@@ -11,7 +11,7 @@ an absence, so that ``s3:GetObject`` is enough to look.
 
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import boto3
 from boto3.exceptions import Boto3Error
@@ -23,6 +23,11 @@ from fleet.compile_cache import lease_item
 from fleet.compile_cache.graph import Graph
 from fleet.compile_cache.lease import Row
 from workload.errors import ColdTierError, LeaseTableError
+
+if TYPE_CHECKING:
+    from botocore.response import StreamingBody
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
 
 # Three attempts of seven seconds are over before a lease of a minute is.
 LEASES: Final = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
@@ -44,13 +49,14 @@ class DynamoLeases:
 
     def __init__(self, table: str, region: str) -> None:
         self._table = table
-        self._client: Any = boto3.session.Session().client("dynamodb", region_name=region, config=LEASES)
+        self._client: DynamoDBClient = boto3.session.Session().client("dynamodb", region_name=region, config=LEASES)
 
     def read(self, graph: Graph) -> Row | None:
         """The row as it is now. Raises LeaseTableError."""
         try:
             answer = self._client.get_item(TableName=self._table, Key=lease_item.key(graph), ConsistentRead=True)
-            return lease_item.row(answer["Item"]) if "Item" in answer else None
+            # Strings and numbers only, and both are text.
+            return lease_item.row(cast("lease_item.Item", answer["Item"])) if "Item" in answer else None
         except (*_ERRORS, KeyError, ValueError) as error:
             raise LeaseTableError(f"lease table {self._table}: {_words(error)}") from error
 
@@ -70,7 +76,7 @@ class S3Objects:
 
     def __init__(self, bucket: str, region: str) -> None:
         self._bucket = bucket
-        self._client: Any = boto3.session.Session().client("s3", region_name=region, config=OBJECTS)
+        self._client: S3Client = boto3.session.Session().client("s3", region_name=region, config=OBJECTS)
 
     def has(self, key: str) -> bool:
         """Whether there is such an object. Raises ColdTierError."""
@@ -105,7 +111,7 @@ class ReadyObjects:
 
     def __init__(self, bucket: str, region: str) -> None:
         self._bucket = bucket
-        self._client: Any = boto3.session.Session().client("s3", region_name=region, config=READY)
+        self._client: S3Client = boto3.session.Session().client("s3", region_name=region, config=READY)
 
     def fetch(self, key: str, path: Path, end: float) -> bool:
         """An object into a file, before ``end`` on the monotonic clock; False when there is none.
@@ -130,7 +136,7 @@ class ReadyObjects:
                 return True
         return False
 
-    def _read(self, body: Any, key: str, path: Path, end: float) -> None:  # noqa: ANN401 - botocore's stream
+    def _read(self, body: "StreamingBody", key: str, path: Path, end: float) -> None:
         with path.open("wb") as target:
             for block in body.iter_chunks(_BLOCK):
                 if time.monotonic() > end:

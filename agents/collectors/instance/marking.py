@@ -17,7 +17,7 @@ _OURS: Final = b"instance metadata: "
 
 
 class Marker(StrEnum):
-    """The files' names, as ``workload.checkpoint.signals.drain`` reads them: save and end; save and go on."""
+    """The files' names, as ``workload.checkpoint.drain`` reads them: save and end; save and go on."""
 
     DRAIN = "drain"
     CHECKPOINT = "checkpoint"

@@ -1,4 +1,4 @@
-"""Numbers that a collector remembers over restarts of the agent until the node boots."""
+"""Which boot of the node this is, and numbers that a collector remembers until the next one, whatever agent runs."""
 
 import logging
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ import msgspec
 from workload import durable_file
 
 logger = logging.getLogger(__name__)
+_REPORTED = "reported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +47,30 @@ class BootMemory:
             durable_file.replace_file(self.path, content, through=False)
         except OSError as error:
             logger.warning("%s: %s", self.path, error)
+
+
+class OncePerBoot:
+    """Whether a fault was counted in this boot already, by this agent or one before it."""
+
+    def __init__(self, memory: BootMemory) -> None:
+        self._memory = memory
+        self._is_kept = self._is_counted = bool((memory.load() or {}).get(_REPORTED))
+
+    def keep(self) -> None:
+        """Write down what the last minute counted. To be called a minute later: only then is the count in the spool."""
+        if self._is_counted and not self._is_kept:
+            self._memory.save({_REPORTED: 1})
+            self._is_kept = True
+
+    def is_first(self) -> bool:
+        """Whether the fault is to be counted now."""
+        was_counted, self._is_counted = self._is_counted, True
+        return not was_counted
+
+
+def boot_id(proc: Path) -> str:
+    """The kernel's name for this boot; empty where there is none."""
+    try:
+        return (proc / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

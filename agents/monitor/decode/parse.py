@@ -2,9 +2,14 @@
 
 A section that carries an ``error``, is null or is absent yields None, whatever zeros stand beside the error. A figure
 that cannot be is left out and named (see ``plausible``).
+
+A line that is JSON but not of the expected types is salvaged: what is odd costs its own section, and not the node's
+sight. A tool that begins to write one field as text would otherwise blind a whole fleet. That is slower than the typed
+decoder, and used only when it has refused a line. A section that is given up counts as one that could not be read.
 """
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -12,9 +17,13 @@ from agents.errors import UnreadableLineError
 from agents.monitor.decode import plausible, schema, sections
 from agents.monitor.decode.plausible import Oddities, clipped
 from agents.monitor.decode.report import Ecc, Hardware, Report, Runtime
-from agents.monitor.decode.salvage import salvaged
 
 _LONGEST_REASON: Final = 300
+_GROUPS: Final[Mapping[str, Any]] = {
+    "neuroncore_counters": schema.CoreCounters | None,
+    "memory_used": schema.MemoryUsed | None,
+    "execution_stats": schema.ExecutionStats | None,
+}
 
 
 def parse(data: bytes) -> Report:
@@ -120,3 +129,61 @@ def _hardware(info: schema.HardwareInfo, odd: Oddities) -> Hardware:
         lnc=odd.whole(info.logical_neuroncore_config, plausible.MOST_GROUPING, "logical_neuroncore_config") or None,
         error=clipped(info.error),
     )
+
+
+def salvaged(data: bytes, odd: Oddities) -> schema.Line:
+    """What can be read of the line; what cannot is noted.
+
+    Raises:
+        msgspec.DecodeError: it is not JSON, or no object.
+    """
+    raw = msgspec.json.decode(data, type=dict[str, Any])
+    known: dict[str, Any] = {}
+    if "neuron_runtime_data" in raw:
+        known["neuron_runtime_data"] = _salvaged_runtimes(raw["neuron_runtime_data"], odd)
+    if "neuron_hardware_info" in raw:
+        known["neuron_hardware_info"] = _read(raw, "neuron_hardware_info", schema.HardwareInfo | None, odd)
+    known["instance_info"] = _read(raw, "instance_info", schema.InstanceInfo | None, odd)
+    known["system_data"] = _read(raw, "system_data", schema.SystemData | None, odd)
+    return schema.Line(**known)
+
+
+def _salvaged_runtimes(raw: Any, odd: Oddities) -> list[schema.Runtime | None] | None:  # noqa: ANN401 - any JSON
+    if not isinstance(raw, list):
+        odd.note("neuron_runtime_data", type(raw).__name__)
+        return None
+    return [_salvaged_runtime(each, odd) for each in raw]
+
+
+def _salvaged_runtime(raw: Any, odd: Oddities) -> schema.Runtime | None:  # noqa: ANN401 - any JSON
+    if raw is None:
+        return None
+    if not isinstance(raw, dict):
+        odd.note("runtime", type(raw).__name__)
+        return schema.Runtime(error="it is no object")
+    report = raw.get("report")
+    groups = None
+    if isinstance(report, dict):
+        present = {name: _read(report, name, kind, odd) for name, kind in _GROUPS.items() if name in report}
+        groups = schema.RuntimeSections(**present)
+    elif report is not None:
+        odd.note("report", type(report).__name__)
+    return schema.Runtime(
+        pid=_read(raw, "pid", int | None, odd),
+        neuron_runtime_tag=_read(raw, "neuron_runtime_tag", str | None, odd),
+        error=_error(raw.get("error")),
+        report=groups,
+    )
+
+
+def _error(raw: Any) -> str | None:  # noqa: ANN401 - any JSON
+    # Whatever an error is made of, it is one.
+    return clipped(raw) if isinstance(raw, str) else "an error that is no text" if raw else None
+
+
+def _read(raw: Mapping[str, Any], name: str, kind: Any, odd: Oddities) -> Any:  # noqa: ANN401 - as ``kind`` says
+    try:
+        return msgspec.convert(raw.get(name), kind)
+    except msgspec.ValidationError as error:
+        odd.note(f"{name}, of a shape not known:", str(error))
+        return None

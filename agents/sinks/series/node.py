@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from agents.minute.batch import Batch, Datum
-from agents.sinks.series import driver, host, names
+from agents.sinks.series import names
+from agents.sinks.series.collected import device_families, host_families
 from agents.sinks.series.family import Family, Point, Shape, point
 from agents.sinks.series.names import PREFIX, SeriesName
 from fleet.metrics import (
@@ -44,8 +45,8 @@ def families(batch: Batch) -> tuple[Family, ...]:
         *_cores(work),
         *_devices(work),
         *_errors(event),
-        *driver.families(event),
-        *host.families(event),
+        *device_families(event),
+        *host_families(event),
         *_of_node(batch.metric_data),
         *_of_jobs(batch.metric_data, event.get("jobs") or ()),
         _last_minute(batch),

@@ -31,7 +31,7 @@ def endpoint(region_of_request: Callable[[], CloudWatch], fallback: Handler) -> 
             request = json.loads(body)
             # Who is told of the new state asks this server in turn, and is waited for: not in the loop that answers.
             told = await asyncio.to_thread(operation, request) if name == _TELLS else operation(request)
-            return 200, {"Content-Type": "application/x-amz-json-1.0"}, json.dumps(told).encode()
+            return 200, {"Content-Type": "application/x-amz-json-1.0"}, json.dumps(told or {}).encode()
         except ApiError as error:
             return _refusal(error)
         except KeyError as error:

@@ -3,7 +3,8 @@
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from local.alarm_evaluation import Action, Event, State, Transition
 from local.emulator.clock import EmulatorClock
@@ -22,6 +23,8 @@ from local.emulator.cloudwatch.put_metric_data import put_metric_data
 
 Publish = Callable[[str, str, str], None]
 Request = Mapping[str, Any]
+Operation = Callable[[Request], Mapping[str, Any] | None]
+"""Answers a request; None is an answer without members."""
 
 
 class CloudWatch:
@@ -34,10 +37,30 @@ class CloudWatch:
         self.clock = clock
         self._publish = publish
         self._evaluating = threading.Lock()
+        metrics, alarms, now = self.metrics, self.alarms, clock.now
+        self._operations: dict[str, Operation] = {
+            "PutMetricData": lambda request: put_metric_data(metrics, request, now()),
+            "GetMetricData": partial(get_metric_data, metrics),
+            "GetMetricStatistics": partial(get_metric_statistics, metrics),
+            "ListMetrics": partial(list_metrics, metrics),
+            "PutMetricAlarm": self._put_metric_alarm,
+            "PutCompositeAlarm": self._put_composite_alarm,
+            "DescribeAlarms": partial(describe_alarms, alarms),
+            "DescribeAlarmHistory": partial(describe_alarm_history, alarms),
+            "DescribeAlarmsForMetric": partial(describe_alarms_for_metric, alarms),
+            "DeleteAlarms": lambda request: alarms.delete(request.get("AlarmNames") or []),
+            "SetAlarmState": self._set_alarm_state,
+            "EnableAlarmActions": partial(self._switch_actions, enabled=True),
+            "DisableAlarmActions": partial(self._switch_actions, enabled=False),
+            "PutAlarmMuteRule": self.mute_rules.put,
+            "GetAlarmMuteRule": self.mute_rules.get,
+            "ListAlarmMuteRules": self.mute_rules.list,
+            "DeleteAlarmMuteRule": self.mute_rules.delete,
+        }
 
-    def operation(self, name: str) -> Callable[[Request], dict[str, Any]] | None:
+    def operation(self, name: str) -> Operation | None:
         """The function that answers an API operation, or ``None`` for one that is not served here."""
-        return _OPERATIONS[name].__get__(self) if name in _OPERATIONS else None
+        return self._operations.get(name)
 
     def evaluate(self, now: float) -> list[Transition]:
         """Evaluate every alarm at ``now``; returns when all notifications have been delivered."""
@@ -57,88 +80,19 @@ class CloudWatch:
             for arn in arns:
                 self._publish(arn, subject(event.change, self.alarms.region), body)
 
-    def _put_metric_data(self, request: Request) -> dict[str, Any]:
-        put_metric_data(self.metrics, request, self.clock.now())
-        return {}
-
-    def _put_metric_alarm(self, request: Request) -> dict[str, Any]:
+    def _put_metric_alarm(self, request: Request) -> None:
         self.alarms.put_metric_alarm(request, self.clock.now())
-        return {}
 
-    def _put_composite_alarm(self, request: Request) -> dict[str, Any]:
+    def _put_composite_alarm(self, request: Request) -> None:
         self.alarms.put_composite_alarm(request, self.clock.now())
-        return {}
 
-    def _delete_alarms(self, request: Request) -> dict[str, Any]:
-        self.alarms.delete(request.get("AlarmNames") or [])
-        return {}
-
-    def _set_alarm_state(self, request: Request) -> dict[str, Any]:
+    def _set_alarm_state(self, request: Request) -> None:
         alarm = self.alarms.require(request["AlarmName"])
         if request["StateValue"] not in set(State):
             raise invalid(f"StateValue {request['StateValue']!r} is not one of {', '.join(State)}")
         data = request.get("StateReasonData") or "{}"
         state = State(request["StateValue"])
         self._act(self.alarms.set_state(alarm.name, state, request["StateReason"], data, self.clock.now()))
-        return {}
 
-    def _enable_alarm_actions(self, request: Request) -> dict[str, Any]:
-        return self._switch_actions(request, enabled=True)
-
-    def _disable_alarm_actions(self, request: Request) -> dict[str, Any]:
-        return self._switch_actions(request, enabled=False)
-
-    def _switch_actions(self, request: Request, *, enabled: bool) -> dict[str, Any]:
+    def _switch_actions(self, request: Request, *, enabled: bool) -> None:
         self.alarms.switch_actions(request.get("AlarmNames") or [], enabled=enabled, now=self.clock.now())
-        return {}
-
-    def _put_alarm_mute_rule(self, request: Request) -> dict[str, Any]:
-        return self.mute_rules.put(request)
-
-    def _get_alarm_mute_rule(self, request: Request) -> dict[str, Any]:
-        return self.mute_rules.get(request)
-
-    def _list_alarm_mute_rules(self, request: Request) -> dict[str, Any]:
-        return self.mute_rules.list(request)
-
-    def _delete_alarm_mute_rule(self, request: Request) -> dict[str, Any]:
-        return self.mute_rules.delete(request)
-
-    def _get_metric_data(self, request: Request) -> dict[str, Any]:
-        return get_metric_data(self.metrics, request)
-
-    def _get_metric_statistics(self, request: Request) -> dict[str, Any]:
-        return get_metric_statistics(self.metrics, request)
-
-    def _list_metrics(self, request: Request) -> dict[str, Any]:
-        return list_metrics(self.metrics, request)
-
-    def _describe_alarms(self, request: Request) -> dict[str, Any]:
-        return describe_alarms(self.alarms, request)
-
-    def _describe_alarm_history(self, request: Request) -> dict[str, Any]:
-        return describe_alarm_history(self.alarms, request)
-
-    def _describe_alarms_for_metric(self, request: Request) -> dict[str, Any]:
-        return describe_alarms_for_metric(self.alarms, request)
-
-
-_OPERATIONS: Final[Mapping[str, Callable[[CloudWatch, Request], dict[str, Any]]]] = {
-    "PutMetricData": CloudWatch._put_metric_data,
-    "GetMetricData": CloudWatch._get_metric_data,
-    "GetMetricStatistics": CloudWatch._get_metric_statistics,
-    "ListMetrics": CloudWatch._list_metrics,
-    "PutMetricAlarm": CloudWatch._put_metric_alarm,
-    "PutCompositeAlarm": CloudWatch._put_composite_alarm,
-    "DescribeAlarms": CloudWatch._describe_alarms,
-    "DescribeAlarmHistory": CloudWatch._describe_alarm_history,
-    "DescribeAlarmsForMetric": CloudWatch._describe_alarms_for_metric,
-    "DeleteAlarms": CloudWatch._delete_alarms,
-    "SetAlarmState": CloudWatch._set_alarm_state,
-    "EnableAlarmActions": CloudWatch._enable_alarm_actions,
-    "DisableAlarmActions": CloudWatch._disable_alarm_actions,
-    "PutAlarmMuteRule": CloudWatch._put_alarm_mute_rule,
-    "GetAlarmMuteRule": CloudWatch._get_alarm_mute_rule,
-    "ListAlarmMuteRules": CloudWatch._list_alarm_mute_rules,
-    "DeleteAlarmMuteRule": CloudWatch._delete_alarm_mute_rule,
-}

@@ -15,7 +15,7 @@ from agents.minute.pipeline import Pipeline, Surroundings
 from agents.monitor.decode.parse import parse
 from agents.monitor.decode.report import Ecc, Hardware
 from agents.monitor.ecc import EccWatch
-from agents.monitor.events import MonitorExited, MonitorOverlongLine, MonitorStarted
+from agents.monitor.process import MonitorExited, MonitorOverlongLine, MonitorStarted
 from agents.monitor.supervisor import Supervisor
 from agents.sinks.spooled_sinks import SpooledSinks
 from fleet.node_state import NodeState

@@ -95,8 +95,10 @@ TABLE = PriceTable("neuron-fleet-prod-prices", "us-east-2/trn1.32xlarge/on-deman
 
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> Any:
-    client = aws.Session(aws_access_key_id="a", aws_secret_access_key="b").client("dynamodb", region_name="us-east-2")
-    monkeypatch.setattr(aws, "client", lambda *_: client)
+    session = aws.Session(aws_access_key_id="a", aws_secret_access_key="b", region_name="us-east-2")
+    client = session.client("dynamodb", config=aws.CLIENT_CONFIG)
+    monkeypatch.setattr(session, "client", lambda *_, **__: client)
+    monkeypatch.setattr(aws, "Session", lambda: session)
     with Stubber(client) as stub:
         yield stub
         stub.assert_no_pending_responses()

@@ -10,7 +10,7 @@ import pytest
 from agents import assemble
 from agents.clock import SystemClock
 from agents.errors import MonitorMissingError
-from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.process import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from tests.support import agents, samples
 from tests.support.agents import MINUTE, VirtualClock
 from tests.support.faulty_disk import KilledError

@@ -8,8 +8,7 @@ import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_sns as sns
 
-from dashboards.alarms import AlarmGroup
-from dashboards.mute_rules import mute
+from dashboards.alarms import AlarmGroup, mute
 from environments.alarms import alarm_settings, environment_alarms
 from environments.fleets import TrainingFleet
 from environments.loader import load
@@ -199,7 +198,7 @@ def test_a_window_mutes_what_notifies_of_its_fleets_a_hundred_alarms_a_rule() ->
         for name, of in specs.items()
     }
 
-    mute(stack, environment, many)
+    mute(stack, environment.name, environment.maintenance, many)
 
     rules = {
         resource["Properties"]["Name"]: resource["Properties"]

@@ -10,7 +10,7 @@ import yaml
 
 from environments import loader
 from environments.clients import Clients
-from environments.subnets import BALANCER_ADDRESSES, PUBLIC_ADDRESSES
+from environments.network import BALANCER_ADDRESSES, PUBLIC_ADDRESSES
 from fleet.diagnostics import Diagnostic, Severity
 from tests.support.clients import CERTIFICATE
 

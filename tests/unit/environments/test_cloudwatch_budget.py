@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from environments import loader
-from environments.cloudwatch_budget import over_cloudwatch_budget
+from environments.month_shape import over_cloudwatch_budget
 from fleet.diagnostics import Severity
 
 PROD = (loader.FOLDER / "prod.yaml").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 from examples import loop, objects
 from examples.llama_lora import adapters
 from examples.loop import Figures, Work, saver_of, train
-from workload.checkpoint.signals.drain import Drain
+from workload.checkpoint.drain import Drain
 
 
 class Script:
@@ -99,7 +99,7 @@ def test_only_what_went_well_before_is_worth_another_start(tmp_path: Path, step:
 
 
 def test_an_agent_that_is_not_there_does_not_stop_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workload.checkpoint.signals.hints.ADDRESS", ("127.0.0.1", 9))
+    monkeypatch.setattr("workload.node_agent.ADDRESS", ("127.0.0.1", 9))
     for _ in range(3):
         loop.report(Figures(1, float("nan")), {})
 

@@ -158,3 +158,12 @@ def test_a_resource_group_of_reservations_is_a_target_of_its_own() -> None:
     group = "arn:aws:resource-groups:us-east-2:111122223333:group/trn1"
     plan = compile_fleet(replace(TRN1, market=MarketKind.RESERVATION, reserved=Reserved(resource_group=group)))
     assert (plan.reservation_group, plan.reservation_id, plan.creates_reservation) == (group, None, False)
+
+
+def test_a_plan_says_what_was_asked_for_and_what_it_comes_to() -> None:
+    plan = compile_fleet(replace(TRN1, nodes=16))
+
+    assert (plan.spec.name, plan.nodes, plan.market, plan.max_vcpus) == ("pretrain", 16, MarketKind.ON_DEMAND, 16 * 128)
+    assert not plan.is_reserved
+    assert compile_fleet(replace(TRN1, market=MarketKind.RESERVATION)).is_reserved
+    assert compile_fleet(replace(TRN1, **BLOCK)).is_reserved

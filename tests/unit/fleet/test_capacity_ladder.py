@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.capacity import FleetRefusedError, ladder, quotas_needed
+from fleet.capacity import FleetRefusedError, compile_fleet, ladder, other_types, quotas_needed
 from fleet.capacity.interfaces import Direction, GroupRule, diagnose_peers
 from fleet.fleet_spec import MarketKind, Reserved
 from tests.support.capacity import BLOCK, INF2, TRN1
@@ -69,3 +69,13 @@ def test_a_group_of_peers_allows_itself_in_both_directions() -> None:
     assert [found.code for found in diagnose_peers("sg-1", [inward, anywhere, tcp])] == ["efa-no-egress-of-peers"]
     assert [found.code for found in diagnose_peers("sg-1", [outward])] == ["efa-no-ingress-of-peers"]
     assert all(found.fix for found in diagnose_peers("sg-1", []))
+
+
+def test_the_other_types_of_a_plan_are_those_that_its_own_zones_offer() -> None:
+    types = ("trn1n.32xlarge", "trn2.48xlarge")
+    spec = replace(TRN1, zone_ids=("use2-az3",), fallback_zone_ids=("use2-az1",), alternative_types=types)
+
+    assert [(plan.instance_type.name, plan.zone_ids) for plan in other_types(compile_fleet(spec))] == [
+        (name, ("use2-az3",)) for name in types
+    ]
+    assert other_types(compile_fleet(replace(TRN1, market=MarketKind.RESERVATION))) == ()

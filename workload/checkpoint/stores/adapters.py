@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import boto3
 from boto3.exceptions import Boto3Error
@@ -21,6 +21,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 from workload.checkpoint.stores.store import Entry
 from workload.errors import MissingError, StoreError
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
+
 # A save is worth waiting for: five attempts, each of which may take a minute without a byte.
 CLIENT_CONFIG: Final = Config(
     connect_timeout=5, read_timeout=60, retries={"mode": "standard", "total_max_attempts": 5}, max_pool_connections=16
@@ -30,7 +34,8 @@ TRANSFER: Final = TransferConfig(
     multipart_threshold=64 * 1024**2, multipart_chunksize=64 * 1024**2, max_concurrency=8, num_download_attempts=5
 )
 # S3 computes it again from what it received, part by part, and refuses what differs.
-_CHECKED: Final = {"ChecksumAlgorithm": "SHA256"}
+_SHA256: Final = "SHA256"
+_CHECKED: Final = {"ChecksumAlgorithm": _SHA256}
 _ERRORS: Final = (BotoCoreError, ClientError, Boto3Error)
 _TAKEN: Final = frozenset({"PreconditionFailed", "412"})
 _CONFLICT: Final = frozenset({"ConditionalRequestConflict", "409"})
@@ -40,7 +45,7 @@ _ATTEMPTS: Final = 5
 _AT_ONCE: Final = 1000
 
 
-def client(region: str | None = None) -> Any:  # noqa: ANN401 - boto3 makes clients at run time
+def client(region: str | None = None) -> "S3Client":
     """An S3 client with a bounded patience; the endpoint is boto3's own business (AWS_ENDPOINT_URL)."""
     return boto3.session.Session().client("s3", region_name=region, config=CLIENT_CONFIG)
 
@@ -48,7 +53,7 @@ def client(region: str | None = None) -> Any:  # noqa: ANN401 - boto3 makes clie
 class S3Store:
     """``prefix`` is empty or ends with a slash."""
 
-    def __init__(self, s3: Any, bucket: str, prefix: str, transfer: TransferConfig = TRANSFER) -> None:  # noqa: ANN401 - see client
+    def __init__(self, s3: "S3Client", bucket: str, prefix: str, transfer: TransferConfig = TRANSFER) -> None:
         self._s3, self._bucket, self._prefix, self._transfer = s3, bucket, prefix, transfer
 
     def __str__(self) -> str:
@@ -66,7 +71,7 @@ class S3Store:
             for _ in range(_ATTEMPTS):
                 try:
                     self._s3.put_object(
-                        Bucket=self._bucket, Key=self._at(key), Body=content, IfNoneMatch="*", **_CHECKED
+                        Bucket=self._bucket, Key=self._at(key), Body=content, IfNoneMatch="*", ChecksumAlgorithm=_SHA256
                     )
                 except ClientError as error:
                     if _code(error) not in _TAKEN | _CONFLICT:
@@ -113,7 +118,7 @@ class S3Store:
 
     def delete(self, keys: Iterable[str]) -> None:
         """Those that are gone already are no error to S3."""
-        rest = [{"Key": self._at(key)} for key in keys]
+        rest: list[ObjectIdentifierTypeDef] = [{"Key": self._at(key)} for key in keys]
         for start in range(0, len(rest), _AT_ONCE):
             with self._explained("delete"):
                 answer = self._s3.delete_objects(

@@ -16,8 +16,7 @@ from fleet.compile_cache.graph import Graph
 from workload.compile_cache import settings as configuration
 from workload.compile_cache.compiler import real
 from workload.compile_cache.compiler.arguments import read
-from workload.compile_cache.compiler.leases import LateLeases
-from workload.compile_cache.compiler.objects import LateObjects
+from workload.compile_cache.compiler.late_clients import LateLeases, LateObjects
 from workload.compile_cache.compiler.obtaining import Asked
 from workload.compile_cache.compiler.real import RealCompiler
 

@@ -1,8 +1,16 @@
-"""One compilation that was asked for: from the fleet if somebody has it or is at work on it, else by the compiler."""
+"""One compilation that was asked for: from the fleet if somebody has it or is at work on it, else by the compiler.
 
+The processes of one node share a local tier of their own, and a lock for each graph. The compiler's folder cannot be
+that tier: while the compiler is asked for a graph, whoever asks holds the lock of that graph there. The lock here is
+``flock``, which ends with the process that holds it. It is on local disk, as the tier is.
+"""
+
+import fcntl
+import hashlib
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,8 +18,7 @@ from uuid import uuid4
 
 from fleet.compile_cache import manifest as manifests
 from fleet.compile_cache.figures import Obtained, Source
-from fleet.compile_cache.graph import Graph
-from workload.compile_cache.compiler import node
+from fleet.compile_cache.graph import FLIGHT_FOLDER, Graph
 from workload.compile_cache.compiler.arguments import Compilation
 from workload.compile_cache.compiler.real import RealCompiler
 from workload.compile_cache.flight.leases import LeaseTable
@@ -27,6 +34,9 @@ from workload.errors import CompilationFailedError, MissError, NothingToKeepErro
 REFUSED: Final = 70
 NEFF: Final = "model.neff"
 _FLAGS: Final = "compile_flags.json"
+_LOCKS: Final = "locks"
+# Long before, who asked has it in the compiler's folder, and the agent has counted it.
+_KEPT_SECONDS: Final = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +60,12 @@ class Asked:
         Raises:
             CacheError, OSError: the cache cannot be used.
         """
-        own = node.tier(self.settings.local)
+        own = tier(self.settings.local)
         shared, on_miss = SharedTier(self.settings.shared), self.settings.on_miss
         store = Store(self.ready, own, _say) if self.ready is not None else None
         cache = CompileCache(own, shared, self.table, on_miss=on_miss, store=store)
         try:
-            with node.only_one(own, self.graph):
+            with only_one(own, self.graph):
                 if not own.is_intact(self.graph):
                     own.discard(self.graph)
                 obtained = cache.obtain(self.graph, lambda _: self._compile(own))
@@ -70,7 +80,7 @@ class Asked:
         if self.compiler.code is None:
             self._hand_over(own.folder(self.graph))
         _report(self.graph, obtained)
-        node.sweep(own)
+        sweep(own)
         return 0
 
     def _compile(self, own: LocalTier) -> None:
@@ -114,3 +124,34 @@ def _report(graph: Graph, obtained: Obtained) -> None:
 
 def _say(text: str) -> None:
     sys.stderr.write(f"neuron-fleet: {text}\n")
+
+
+def tier(local: Path) -> LocalTier:
+    """Beside the graphs in ``local``, the compiler's folder: all containers of a node have that mounted.
+
+    Raises:
+        CacheError: it is on a network file system, or cannot be made.
+    """
+    return LocalTier(local / FLIGHT_FOLDER)
+
+
+@contextmanager
+def only_one(own: LocalTier, graph: Graph) -> Iterator[None]:
+    """Held by one process of this node at a time. Raises OSError."""
+    folder = own.own / _LOCKS
+    folder.mkdir(exist_ok=True)
+    with (folder / hashlib.sha256(str(graph).encode()).hexdigest()).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def sweep(own: LocalTier) -> None:
+    """Remove what nobody asks for any more, and what killed processes left; trouble with it is the next one's."""
+    oldest = time.time() - _KEPT_SECONDS
+    with suppress(OSError):
+        for graph in own.graphs():
+            if own.folder(graph).stat().st_mtime < oldest:
+                own.discard(graph)
+        for path in own.own.iterdir():
+            if path.name != _LOCKS and path.stat().st_mtime < oldest:
+                files.remove_tree(str(path))

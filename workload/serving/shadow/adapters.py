@@ -1,12 +1,16 @@
 """S3, as samples and reports need it."""
 
-from typing import Any, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from workload.errors import ServingError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 _PATIENT: Final = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
 # A thousand names each: a day of a hundred tasks has 144,000.
@@ -18,7 +22,7 @@ class S3Bucket:
 
     def __init__(self, bucket: str, region: str) -> None:
         self._bucket = bucket
-        self._client: Any = boto3.session.Session().client("s3", region_name=region, config=_PATIENT)
+        self._client: S3Client = boto3.session.Session().client("s3", region_name=region, config=_PATIENT)
 
     def put(self, key: str, content: bytes) -> None:
         """Write an object. Raises ServingError."""
@@ -37,17 +41,12 @@ class S3Bucket:
 
     def keys(self, prefix: str, after: str) -> list[str]:
         """The names that begin with ``prefix`` and come after ``after``, in order. Raises ServingError."""
-        found, request = list[str](), {"Bucket": self._bucket, "Prefix": prefix, "StartAfter": after}
+        pages = self._client.get_paginator("list_objects_v2")
         try:
-            for _ in range(_MOST_PAGES):
-                answer = self._client.list_objects_v2(**request)
-                found += [each["Key"] for each in answer.get("Contents", ())]
-                if not answer.get("IsTruncated"):
-                    break
-                request["ContinuationToken"] = answer["NextContinuationToken"]
+            found = pages.paginate(Bucket=self._bucket, Prefix=prefix, StartAfter=after)
+            return [each["Key"] for page in islice(found, _MOST_PAGES) for each in page.get("Contents", ())]
         except (BotoCoreError, ClientError) as error:
             raise self._failed(prefix, error) from error
-        return found
 
     def _failed(self, key: str, error: Exception) -> ServingError:
         return ServingError(f"s3://{self._bucket}/{key}: {' '.join(str(error).split())}")

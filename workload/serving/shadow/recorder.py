@@ -10,7 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from fleet.shadow import places, requests
 from fleet.shadow import sample as samples
@@ -18,6 +18,9 @@ from fleet.shadow.sample import Batch, Left, Sample
 from workload.errors import ServingError
 from workload.serving.shadow.tap import Exchange
 from workload.serving.shadow.task import Task
+
+if TYPE_CHECKING:
+    from workload.serving.shadow.adapters import S3Bucket
 
 logger = logging.getLogger(__name__)
 EVERY_SECONDS: Final = 60.0
@@ -29,20 +32,12 @@ _MOST_BYTES: Final = 4 * 1024 * 1024
 _LOOK: Final = 0.5
 
 
-class Objects(Protocol):
-    """A bucket."""
-
-    def put(self, key: str, content: bytes) -> None:
-        """Write an object. Raises ServingError."""
-        ...
-
-
 class Recorder:
     """``task`` is this one, of ``fleet``. ``now`` is seconds since 1970."""
 
     def __init__(
         self,
-        objects: Objects,
+        objects: "S3Bucket",
         fleet: str,
         task: Task,
         *,

@@ -9,7 +9,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from fleet.shadow import comparison as comparisons
 from fleet.shadow import places
@@ -20,6 +20,9 @@ from fleet.shadow.sample import Batch, Left, Sample, SampleError, newest, offset
 from workload.errors import ServingError
 from workload.serving.shadow.tap import Exchange, Tap
 from workload.serving.shadow.task import Task
+
+if TYPE_CHECKING:
+    from workload.serving.shadow.adapters import S3Bucket
 
 logger = logging.getLogger(__name__)
 # Most endpoints have enough of the last hour; names of a whole day are many. What is older says less about today.
@@ -32,29 +35,13 @@ _LOOK_SECONDS: Final = 0.5
 _PATIENCE: Final = 300.0
 
 
-class Objects(Protocol):
-    """A bucket. Each raises ServingError."""
-
-    def keys(self, prefix: str, after: str) -> list[str]:
-        """The names that begin with ``prefix`` and come after ``after``, in order."""
-        ...
-
-    def get(self, key: str) -> bytes:
-        """An object's content."""
-        ...
-
-    def put(self, key: str, content: bytes) -> None:
-        """Write an object."""
-        ...
-
-
 class Replay:
     """``task`` is this one, of ``fleet``; ``min_requests`` are enough, and twice as many are asked."""
 
     def __init__(  # noqa: PLR0913 - keyword-only beyond the third, each a fact of its own
         self,
         tap: Tap,
-        objects: Objects,
+        objects: "S3Bucket",
         task: Task,
         *,
         fleet: str,
@@ -130,7 +117,7 @@ class Replay:
             return Replayed(sample, None, 0.0)
 
 
-def newest_batches(objects: Objects, fleet: str, most: int) -> list[Batch]:
+def newest_batches(objects: "S3Bucket", fleet: str, most: int) -> list[Batch]:
     """The last batches of the version that recorded last, newest first, until they have ``most`` samples.
 
     Raises:
@@ -144,7 +131,7 @@ def newest_batches(objects: Objects, fleet: str, most: int) -> list[Batch]:
     return found
 
 
-def _batches_since(objects: Objects, fleet: str, since: float, most: int) -> list[Batch]:
+def _batches_since(objects: "S3Bucket", fleet: str, since: float, most: int) -> list[Batch]:
     found, count = list[Batch](), 0
     keys = objects.keys(places.samples(fleet), places.samples_before(fleet, since))
     for key in reversed(keys[-_MOST_OBJECTS:]):

@@ -17,7 +17,7 @@ from agents.collectors.jobs.job import Job
 from agents.collectors.pool import CollectorPool
 from agents.collectors.seen_error import SeenError
 from agents.collectors.vetting import LARGEST_EVENT, vetted
-from agents.monitor.events import MonitorEvent, MonitorLine, MonitorStarted
+from agents.monitor.process import MonitorEvent, MonitorLine, MonitorStarted
 from fleet import metrics
 from fleet.hardware_errors import HBM_UNCORRECTABLE
 from tests.support import agents, samples

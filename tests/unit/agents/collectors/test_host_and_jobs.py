@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.boot import boot_id
 from agents.collectors.collector import Request
 from agents.collectors.compilers import CompilerCollector
 from agents.collectors.markers import MarkerCollector
+from agents.collectors.reading.boot_memory import boot_id
 from workload.compile_cache.compilers import compiler_pids
 
 

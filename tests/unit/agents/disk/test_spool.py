@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.disk.lane import Dropped
-from agents.disk.sequence_file import SequenceFile
+from agents.disk.minutes import SequenceFile
 from agents.disk.spool import Spool
 from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch

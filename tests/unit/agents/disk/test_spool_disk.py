@@ -9,8 +9,7 @@ import pytest
 from agents.disk.lane import Dropped
 from agents.disk.spool import LIMIT_BYTES, Spool
 from agents.minute.aggregate import batch_of
-from agents.sinks.cloudwatch import CloudWatchSink
-from agents.sinks.emf_logs import EmfLogsSink
+from agents.sinks.cloudwatch import CloudWatchSink, EmfLogsSink
 from agents.sinks.spooled_sinks import SpooledSinks
 from tests.support.agents import MINUTE
 from tests.support.large_node import trn2_minute

@@ -1,5 +1,6 @@
 """A minute's datums and log event, figures by hand."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from tests.support.samples import GIB, MIB, RuntimeSpec
 JOB = Job("job-1", "llama", "research", registered=True)
 
 
-def datum(entry: NodeMinute, name: str, sets: int = 2) -> dict[str, Any]:
+def datum(entry: NodeMinute, name: str, sets: int = 2) -> Mapping[str, Any]:
     """The datum of ``name`` with ``sets`` dimensions; empty when there is none."""
     found = [made for made in metric_data(entry) if made["MetricName"] == name and len(made["Dimensions"]) == sets]
     assert len(found) <= 1
@@ -35,7 +36,7 @@ def test_a_minute_of_two_cores() -> None:
 
     entry = agents.one_minute(made, made, made, around=Surroundings(Contribution(jobs=(JOB,))))
 
-    assert datum(entry, "NeuronCoreUtilization") | {"Timestamp": ""} == {
+    assert {**datum(entry, "NeuronCoreUtilization"), "Timestamp": ""} == {
         "MetricName": "NeuronCoreUtilization",
         "Dimensions": [{"Name": "Environment", "Value": "test"}, {"Name": "Fleet", "Value": "pretrain"}],
         "Timestamp": "",

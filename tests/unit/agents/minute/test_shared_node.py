@@ -1,5 +1,6 @@
 """Several jobs on one node: each one's cores, executions, devices and dollars, by hand."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def around(*jobs: Job, **more: Any) -> Surroundings:
     return Surroundings(Contribution(jobs=jobs, **more))
 
 
-def datum(entry: NodeMinute, name: str, job_id: str | None) -> dict[str, Any]:
+def datum(entry: NodeMinute, name: str, job_id: str | None) -> Mapping[str, Any]:
     """The one datum of ``name`` for the job, or for the fleet when there is none."""
     wanted = {"Environment": "test", "Fleet": "pretrain"} | ({} if job_id is None else {"JobId": job_id})
     found = [

@@ -7,7 +7,7 @@ import pytest
 from agents.errors import MonitorMissingError
 from agents.monitor import settings
 from agents.monitor.decode.report import Hardware
-from agents.monitor.events import MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.process import MonitorExited, MonitorLine, MonitorStarted
 from agents.monitor.supervisor import Supervisor, backoff
 
 
@@ -146,7 +146,7 @@ def test_each_way_of_being_without_a_monitor_has_its_own_word(caplog: pytest.Log
     supervisor.act(10.0)
     supervisor.heard(MonitorStarted(1), 10.0)
     for _ in range(3):
-        supervisor.babbles()
+        supervisor.heard_unreadable()
     seen.append(supervisor.status.value)
     supervisor.act(supervisor.deadline())
     seen.append(supervisor.status.value)

@@ -12,8 +12,14 @@ import pytest
 from agents.errors import MonitorMissingError
 from agents.monitor import output
 from agents.monitor import process as process_module
-from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorOverlongLine, MonitorStarted
-from agents.monitor.process import MonitorProcess
+from agents.monitor.process import (
+    MonitorEvent,
+    MonitorExited,
+    MonitorLine,
+    MonitorOverlongLine,
+    MonitorProcess,
+    MonitorStarted,
+)
 
 
 def program(folder: Path, body: str) -> Path:

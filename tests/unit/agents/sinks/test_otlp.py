@@ -4,7 +4,7 @@ import pytest
 
 from agents.collectors.collector import Contribution
 from agents.minute.batch import Batch
-from agents.sinks.otlp.requests import requests
+from agents.sinks.otlp_requests import requests
 from fleet import metrics
 from tests.support import agents, batches, samples
 from tests.support.otlp import count, decoded, labels, parsed

@@ -12,7 +12,7 @@ from agents import assemble
 from agents.config import OtlpConfig
 from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
-from agents.sinks.otlp.sink import OtlpSink, cloudwatch_endpoint
+from agents.sinks.otlp_sink import OtlpSink, cloudwatch_endpoint
 from tests.support import agents, batches, samples
 from tests.support.http_endpoint import Answer, Endpoint, endpoint
 from tests.support.otlp import decoded
@@ -122,7 +122,7 @@ def test_what_was_refused_of_a_request_is_said_and_the_batch_is_not_sent_again()
 
 
 def test_the_other_requests_of_a_batch_are_sent_when_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.sinks.otlp.sink.requests", lambda batch: [b"{}", b"{}", b"{}"])
+    monkeypatch.setattr("agents.sinks.otlp_sink.requests", lambda batch: [b"{}", b"{}", b"{}"])
     with endpoint(Answer(), Answer(400, b"too old")) as server, pytest.raises(SinkRejectedError) as error:
         sink(server).send(SMALL)
 
@@ -165,7 +165,7 @@ def test_an_endpoint_that_is_not_there_or_never_answers_costs_seconds(monkeypatc
     with pytest.raises(SinkError, match="connect"):
         OtlpSink("us-east-2", f"http://127.0.0.1:{port}/v1/metrics").send(SMALL)
 
-    monkeypatch.setattr("agents.sinks.otlp.sink._READ_SECONDS", 0.05)
+    monkeypatch.setattr("agents.sinks.otlp_sink._READ_SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(SinkError, match=r"[Rr]ead timeout"):
         OtlpSink("us-east-2", f"http://127.0.0.1:{silent.getsockname()[1]}/v1/metrics").send(SMALL)
 

@@ -9,14 +9,13 @@ from botocore.config import Config
 from botocore.stub import ANY, Stubber
 
 from agents.errors import SinkError, SinkRejectedError
-from agents.minute.batch import Batch
+from agents.minute.batch import Batch, Datum
 from agents.sinks import aws
-from agents.sinks.cloudwatch import CloudWatchSink
-from agents.sinks.emf_logs import EmfLogsSink
-from agents.sinks.stdout import StdoutSink
+from agents.sinks.cloudwatch import CloudWatchSink, EmfLogsSink
+from agents.sinks.sink import StdoutSink
 from tests.support.agents import MINUTE
 
-DATUM = {
+DATUM: Datum = {
     "MetricName": "AgentHeartbeat",
     "Dimensions": [{"Name": "Environment", "Value": "test"}],
     "Timestamp": "2026-11-21T03:00:00Z",

@@ -3,17 +3,15 @@
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from botocore.config import Config
 
 from agents.errors import SinkError, SinkRejectedError
 from agents.minute.aggregate import batch_of
-from agents.minute.batch import Batch
+from agents.minute.batch import Batch, Datum
 from agents.sinks import aws
-from agents.sinks.cloudwatch import CloudWatchSink, requests
-from agents.sinks.emf_logs import EmfLogsSink
+from agents.sinks.cloudwatch import CloudWatchSink, EmfLogsSink, requests
 from tests.support.agents import MINUTE
 from tests.support.endpoint import Call, Endpoint, serving
 from tests.support.large_node import JOBS, trn2_minute
@@ -29,7 +27,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
         yield made
 
 
-def datum(index: int, padding: int = 0) -> dict[str, Any]:
+def datum(index: int, padding: int = 0) -> Datum:
     return {
         "MetricName": f"M{index}{'x' * padding}",
         "Timestamp": "2026-11-21T03:00:00Z",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from environments.alarm_linter import Alarm, Around, Composite, Dashboard, Series, Watched, Widget, lint
-from environments.alarm_linter.money import over_series_budget
+from environments.alarm_linter.quotas import over_series_budget
 from fleet import metrics
 from fleet.diagnostics import Severity
 

@@ -15,7 +15,7 @@ from examples.serving.wire import BUCKET_HEADER
 from fleet.serving.buckets import DEFAULT_LENGTHS, Buckets
 from fleet.serving.readiness import Expected
 from fleet.shadow.requests import EMBEDDINGS, Answer, answer_in
-from workload.serving.figures import Figures
+from workload.node_agent import Figures
 from workload.serving.health import Health
 from workload.serving.memory import HostMemory
 

@@ -180,7 +180,7 @@ class Context:
 def here(monkeypatch: pytest.MonkeyPatch) -> Desk:
     desk = Desk()
     monkeypatch.setattr(handler, "_settings", lambda: Settings.load(ENVIRON))
-    monkeypatch.setattr(handler, "_dependencies", lambda: desk.world)
+    monkeypatch.setattr(handler, "_dependencies", lambda: desk.aws)
     return desk
 
 

@@ -11,11 +11,11 @@ from botocore.stub import ANY, Stubber
 
 from fleet.blocks import purchase
 from fleet.blocks.life import Block
-from lambdas.capacity_blocks.market import REQUEST_TAG, Ec2Market
-from lambdas.capacity_blocks.ports import ConflictError, PurchaseRefusedError, PurchaseUnansweredError, Record
-from lambdas.capacity_blocks.store import Table
+from lambdas.capacity_blocks.market import REQUEST_TAG, Ec2Market, PurchaseRefusedError, PurchaseUnansweredError
+from lambdas.capacity_blocks.request_table import ConflictError, Record, RequestTable
 from tests.support import block_world
 from tests.support.block_world import APPROVER, BEGIN
+from tests.support.client_shapes import shaped
 
 ASKED = block_world.request(BEGIN + timedelta(hours=2), 24)
 APPROVED = purchase.approve(ASKED, APPROVER, {APPROVER}, BEGIN)
@@ -51,7 +51,7 @@ class MemoryTable:
 
 
 def test_a_record_comes_back_as_it_was_stored_one_version_on() -> None:
-    table = Table(MemoryTable(), "requests")
+    table = RequestTable(shaped("dynamodb", MemoryTable()), "requests")
 
     stored = table.write(Record(APPROVED, frozenset({"drain@x", "stop@x"}), 3))
 
@@ -61,7 +61,7 @@ def test_a_record_comes_back_as_it_was_stored_one_version_on() -> None:
 
 
 def test_every_page_of_open_requests_is_read_and_ended_ones_are_not() -> None:
-    table = Table(MemoryTable(), "requests")
+    table = RequestTable(shaped("dynamodb", MemoryTable()), "requests")
     for number in range(3):
         table.write(Record(replace(ASKED, request_id=f"r{number}")))
     table.write(Record(purchase.reject(replace(ASKED, request_id="r1"), "x"), version=1))
@@ -83,7 +83,7 @@ def test_a_change_by_somebody_else_is_not_overwritten(stubbed: Callable[[str], t
     )
 
     with pytest.raises(ConflictError):
-        Table(client, "requests").write(Record(ASKED, version=3))
+        RequestTable(client, "requests").write(Record(ASKED, version=3))
 
 
 def test_a_purchase_carries_the_request_in_its_tag(stubbed: Callable[[str], tuple[Any, Stubber]]) -> None:
@@ -118,11 +118,8 @@ def test_a_purchase_that_times_out_is_unanswered() -> None:
         def purchase_capacity_block(self, **_: object) -> dict[str, Any]:
             raise ReadTimeoutError(endpoint_url="ec2")
 
-        describe_capacity_reservations = describe_capacity_block_extension_offerings = purchase_capacity_block
-        describe_capacity_block_offerings = describe_capacity_block_extension_history = purchase_capacity_block
-
     with pytest.raises(PurchaseUnansweredError):
-        Ec2Market(Silent(), Silent()).purchase(APPROVED)
+        Ec2Market(shaped("ec2", Silent()), shaped("ec2", Silent())).purchase(APPROVED)
 
 
 def test_a_block_is_as_ec2_describes_it(stubbed: Callable[[str], tuple[Any, Stubber]]) -> None:

@@ -12,11 +12,11 @@ from fleet.approval import RefusedError
 from fleet.blocks.offering import Offering, Search
 from fleet.blocks.purchase import Request
 from lambdas.capacity_blocks import adapters, commands, handler
+from lambdas.capacity_blocks.adapters import Settings
 from lambdas.capacity_blocks.commands import Command
-from lambdas.capacity_blocks.settings import load
 from lambdas.shared import identity
 from tests.support import block_world
-from tests.support.block_world import APPROVER, BEGIN, FLEET, PLACE, REQUESTER, STRANGER, Simulated, Trouble
+from tests.support.block_world import APPROVER, BEGIN, DEPLOYED, FLEET, REQUESTER, STRANGER, Simulated, Trouble
 
 OFFER = block_world.request(BEGIN + timedelta(hours=2), 24).offering
 WISH = {
@@ -44,8 +44,7 @@ class Here:
 
     def ask(self, action: str, who: str, request_id: str = "r1", **more: Any) -> dict[str, Any]:
         command = Command(action=action, request_id=request_id, signed_url=f"{who} prod/{action}/{request_id}", **more)
-        everything = self.parts.store.open
-        return commands.run(command, "prod", self.parts.world, everything, self._who, self.parts.now)
+        return commands.run(command, "prod", self.parts.aws, self._who, self.parts.now)
 
     def _who(self, url: str, bound_to: str) -> str:
         who, _, signed = url.partition(" ")
@@ -78,7 +77,7 @@ def test_who_is_not_named_approves_nothing(who: str, why: str) -> None:
 
 def test_without_approvers_nothing_can_be_bought() -> None:
     here = Here()
-    here.parts.world = replace(here.parts.world, approvers=frozenset())
+    here.parts.aws = replace(here.parts.aws, approvers=frozenset())
     here.ask("request", REQUESTER, wish=WISH)
 
     assert "nobody is named" in here.ask("approve", APPROVER)["refused"]
@@ -89,7 +88,7 @@ def test_a_signature_for_a_rejection_does_not_approve() -> None:
     here.ask("request", REQUESTER, wish=WISH)
     command = Command(action="approve", request_id="r1", signed_url=f"{APPROVER} prod/reject/r1")
 
-    answer = commands.run(command, "prod", here.parts.world, list, here._who, BEGIN)
+    answer = commands.run(command, "prod", here.parts.aws, here._who, BEGIN)
 
     assert answer == {"refused": "STS does not accept the signature: HTTP 403"}
 
@@ -148,10 +147,10 @@ def environ() -> dict[str, str]:
 
 
 def test_approvers_are_named_as_callers_are() -> None:
-    settings = load(environ())
+    settings = Settings.load(environ())
 
     assert settings.approvers == {APPROVER}
-    assert settings.places == {FLEET: PLACE}
+    assert settings.fleets == {FLEET: DEPLOYED}
 
 
 def test_a_purchase_is_tried_once_and_everything_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +162,7 @@ def test_a_purchase_is_tried_once_and_everything_has_a_limit(monkeypatch: pytest
 
     monkeypatch.setattr("boto3.client", client)
 
-    adapters.world(load(environ()))
+    adapters.dependencies(Settings.load(environ()))
 
     assert [config.retries["total_max_attempts"] for config in made["ec2"]] == [1, 3]
     assert all(config.connect_timeout <= 2 and config.read_timeout <= 30 for each in made.values() for config in each)
@@ -193,9 +192,8 @@ def test_the_handler_looks_on_the_clock_and_on_events_and_answers_commands(
         looked.append(1)
         return ["request r1: broken"]
 
-    monkeypatch.setattr(handler, "_settings", lambda: load(environ()))
-    monkeypatch.setattr(handler, "_world", lambda: here.parts.world)
-    monkeypatch.setattr(handler, "_table", object)
+    monkeypatch.setattr(handler, "_settings", lambda: Settings.load(environ()))
+    monkeypatch.setattr(handler, "_dependencies", lambda: here.parts.aws)
     monkeypatch.setattr("lambdas.capacity_blocks.service.look", look)
     context: Any = Context()
 

@@ -13,7 +13,8 @@ from botocore.stub import ANY, Stubber
 from agents.collectors.collector import Request
 from agents.collectors.markers import MarkerCollector
 from lambdas.capacity_blocks.fleets import RUN_DIRECTORY, BatchFleets
-from tests.support.block_world import PLACE
+from tests.support.block_world import DEPLOYED
+from tests.support.client_shapes import shaped
 
 Stubbed = Callable[[str], tuple[Any, Stubber]]
 NAMES = {"computeEnvironments": ["ce"]}
@@ -26,7 +27,7 @@ class Told:
     def __init__(self, stubbed: Stubbed) -> None:
         batch, self.batch = stubbed("batch")
         ssm, self.ssm = stubbed("ssm")
-        self.fleets = BatchFleets(batch, ssm, "prod", {"frontier": PLACE})
+        self.fleets = BatchFleets(batch, ssm, "prod", {"frontier": DEPLOYED})
 
     def is_now(self, state: str, least: int, most: int) -> None:
         nodes = {"type": "EC2", "minvCpus": least, "maxvCpus": most, "subnets": ["subnet-1"]}
@@ -162,11 +163,13 @@ def test_the_agent_sees_the_markers_that_the_commands_write(tmp_path: Path) -> N
 
     class Disabled:
         def describe_compute_environments(self, **_: object) -> dict[str, Any]:
-            return {"computeEnvironments": [{"state": "DISABLED"}]}
+            return {
+                "computeEnvironments": [
+                    {"computeEnvironmentName": "ce", "computeEnvironmentArn": "ce", "state": "DISABLED"}
+                ]
+            }
 
-        update_compute_environment = list_jobs = terminate_job = describe_compute_environments
-
-    fleets = BatchFleets(Disabled(), Nodes(), "prod", {"frontier": PLACE})
+    fleets = BatchFleets(shaped("batch", Disabled()), shaped("ssm", Nodes()), "prod", {"frontier": DEPLOYED})
     fleets.checkpoint("frontier", datetime(2026, 12, 18, 11, 30, tzinfo=UTC))
     fleets.drain("frontier")
     for command in commands:

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,10 @@ from fleet.blocks import purchase
 from fleet.blocks.post_mortem import NodeMinutes
 from fleet.blocks.purchase import Status
 from lambdas.capacity_blocks import service
-from lambdas.capacity_blocks.ports import Record, UsageError
+from lambdas.capacity_blocks.request_table import Record
+from lambdas.capacity_blocks.usage import UsageError
 from tests.support import block_world
-from tests.support.block_world import BEGIN, FLEET, PLACE, Simulated, Trouble
+from tests.support.block_world import BEGIN, DEPLOYED, FLEET, Simulated, Trouble
 
 MINUTE = timedelta(minutes=1)
 OFFER = block_world.request(BEGIN + timedelta(hours=1), 24).offering
@@ -23,14 +25,14 @@ END = OFFER.end
 def world(reservation: str = "cr-file") -> Simulated:
     """EC2 holds ``reservation``, and the file names ``cr-file``."""
     made = Simulated(Trouble(random.Random(1)))  # noqa: S311 - a simulation
-    made.world = replace(made.world, places={FLEET: replace(PLACE, reservation_id="cr-file")})
+    made.aws = replace(made.aws, deployed={FLEET: replace(DEPLOYED, reservation_id="cr-file")})
     made.market.blocks[reservation] = OFFER
     return made
 
 
 def at(simulated: Simulated, moment: datetime) -> list[str]:
     simulated.now = moment
-    return service.look(simulated.world, moment)
+    return service.look(simulated.aws, moment)
 
 
 def test_a_block_that_the_file_names_lives_its_life_and_its_price_is_not_made_up() -> None:
@@ -91,7 +93,7 @@ def test_a_block_bought_for_later_does_not_touch_a_fleet_that_runs_in_another() 
 def test_two_blocks_that_end_together_are_told_of_by_different_keys() -> None:
     here = world()
     here.market.blocks["cr-two"] = OFFER
-    here.world = replace(here.world, places={**here.world.places, "other": replace(PLACE, reservation_id="cr-two")})
+    here.aws = replace(here.aws, deployed={**here.aws.deployed, "other": replace(DEPLOYED, reservation_id="cr-two")})
 
     at(here, END - 24 * 60 * MINUTE)
 
@@ -116,7 +118,8 @@ def test_a_post_mortem_waits_an_hour_for_the_log_and_then_says_that_nothing_was_
             raise UsageError("the log query ended as Failed")
 
     here = world()
-    here.world = replace(here.world, usage=Silent())
+    silent: Any = Silent()
+    here.aws = replace(here.aws, usage=silent)
     at(here, BEGIN)
 
     assert at(here, END) == ["request frontier-cr-file: UsageError: the log query ended as Failed"]

@@ -12,13 +12,13 @@ from botocore.stub import Stubber
 from fleet.blocks.life import Block
 from fleet.blocks.post_mortem import NodeMinutes
 from lambdas.capacity_blocks import reports
-from lambdas.capacity_blocks.ports import UsageError
-from lambdas.capacity_blocks.usage import NodeLogUsage
+from lambdas.capacity_blocks.usage import NodeLogUsage, UsageError
 from lambdas.pager.messages import Notice
 from lambdas.shared.tickets import Tickets
 from tests.support import block_world
 from tests.support.aws_fakes import FakeTicker, client_error
 from tests.support.block_world import BEGIN
+from tests.support.client_shapes import shaped
 
 END = BEGIN + timedelta(hours=24)
 
@@ -92,7 +92,7 @@ def test_the_minutes_of_a_node_are_added_up_by_state() -> None:
     ]
     logs = Insights(rows, polls=3)
 
-    found = NodeLogUsage(logs, "/neuron-fleet/prod/nodes", FakeTicker()).minutes("frontier", BEGIN, END)
+    found = NodeLogUsage(shaped("logs", logs), "/neuron-fleet/prod/nodes", FakeTicker()).minutes("frontier", BEGIN, END)
 
     # 1,200 and 2,400 dollars an hour, summed over minutes: 3,600 / 60 dollars of 14,400 / 60. The blind half hour was
     # not measured.
@@ -112,7 +112,7 @@ def test_the_minutes_of_a_node_are_added_up_by_state() -> None:
 )
 def test_a_log_that_does_not_answer_is_not_a_block_without_use(logs: Insights, why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        NodeLogUsage(logs, "g", FakeTicker()).minutes("frontier", BEGIN, END)
+        NodeLogUsage(shaped("logs", logs), "g", FakeTicker()).minutes("frontier", BEGIN, END)
     assert logs.stopped == (1 if "longer" in why else 0)
 
 

@@ -16,7 +16,7 @@ from fleet.approval import RefusedError
 from fleet.blocks.life import TERMINATION
 from fleet.blocks.purchase import APPROVAL_LASTS, Status
 from lambdas.capacity_blocks import service
-from lambdas.capacity_blocks.ports import ConflictError, Record
+from lambdas.capacity_blocks.request_table import ConflictError, Record
 from tests.support import block_world
 from tests.support.block_world import APPROVER, BEGIN, REQUESTER, STRANGER, Crashed, Simulated, Trouble
 
@@ -88,11 +88,11 @@ class Schedule:
 
     def _look(self) -> None:
         with contextlib.suppress(Crashed):
-            service.look(self.world.world, self.world.now)
+            service.look(self.world.aws, self.world.now)
 
     def _approve(self, principal: str) -> None:
         with contextlib.suppress(RefusedError, ConflictError, Crashed):
-            service.approve(self.world.world, "r1", principal, self.world.now)
+            service.approve(self.world.aws, "r1", principal, self.world.now)
         record = self.world.store.records["r1"].request
         if record.status is Status.APPROVED and record.approved_by == principal == APPROVER:
             self.approved_at.append(self.world.now)
@@ -129,9 +129,9 @@ def test_no_job_at_termination_no_purchase_without_approval_and_never_two(schedu
 def test_an_approver_who_was_taken_off_the_list_approves_nothing_any_more() -> None:
     world = Simulated(Trouble(random.Random(1)))  # noqa: S311 - a simulation
     world.store.records["r1"] = Record(block_world.request(BEGIN + timedelta(hours=5), 24))
-    service.approve(world.world, "r1", APPROVER, BEGIN)
+    service.approve(world.aws, "r1", APPROVER, BEGIN)
 
-    problems = service.look(replace(world.world, approvers=frozenset({STRANGER})), BEGIN + MINUTE)
+    problems = service.look(replace(world.aws, approvers=frozenset({STRANGER})), BEGIN + MINUTE)
 
     assert problems == [f"request r1: RefusedError: {APPROVER} approved request r1 and may not any more"]
     assert world.market.purchases == {}

@@ -11,7 +11,7 @@ from botocore.stub import Stubber
 
 from fleet.fleet_spec import MarketKind
 from fleet.reserved.observed import Activity, Batch, Job, Member, Stack
-from lambdas.capacity_watch import settings
+from lambdas.capacity_watch import adapters
 from lambdas.capacity_watch.cloudformation import CHANGING, ChangingStacks, ReservationStacks
 from lambdas.capacity_watch.engines import BatchEnvironments, ScalingGroups
 from tests.support.watched_capacity import endpoint, place
@@ -280,7 +280,7 @@ def test_places_are_read_ten_at_a_time_and_kept_in_their_order(stubbed: Stubbed)
         asked = {"Names": [each["Name"] for each in page]}
         stub.add_response("get_parameters", {"Parameters": page[::-1]}, asked)
 
-    found = settings.read_places(client, "prod", fleets)
+    found = adapters.places(client, "prod", fleets)
 
     assert [each.fleet for each in found] == fleets
     assert found[0].market is MarketKind.RESERVATION
@@ -293,7 +293,7 @@ def test_a_parameter_that_is_not_there_is_named(stubbed: Stubbed) -> None:
     stub.add_response("get_parameters", {"Parameters": []})
 
     with pytest.raises(LookupError, match="there is no parameter /neuron-fleet/prod/capacity-watch/pretrain"):
-        settings.read_places(client, "prod", ["pretrain"])
+        adapters.places(client, "prod", ["pretrain"])
 
 
 def changing(stack: str, status: str = "UPDATE_IN_PROGRESS", minutes: int = 5, **more: Any) -> dict[str, Any]:

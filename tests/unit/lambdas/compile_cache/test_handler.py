@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from lambdas.compile_cache import adapters, handler
-from lambdas.compile_cache.settings import Settings
+from lambdas.compile_cache.adapters import Settings
 from tests.unit.lambdas.compile_cache.conftest import Account
 from tests.unit.lambdas.compile_cache.test_service import LLAMA, REQUEST
 

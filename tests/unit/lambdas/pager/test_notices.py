@@ -56,7 +56,7 @@ def test_alarms_still_page_and_what_is_neither_is_refused(pager: Pager) -> None:
 
 def test_a_long_body_is_cut_where_slack_would_refuse_it(pager: Pager) -> None:
     notice = Notice.model_validate({"notice_key": "k", "subject": "s" * 200, "body": "b" * 4000})
-    service.tell(notice, Settings.load(ENVIRON), pager.dependencies())
+    service.tell(notice, pager.dependencies())
     blocks = pager.inbox.slack[0]["blocks"]
     assert [len(block["text"]["text"]) for block in blocks] == [150, 2900]
 

@@ -1,10 +1,12 @@
 """What a person reads."""
 
 import json
+import time
 from typing import Any
 
 import pytest
 
+from lambdas.pager import enrichment
 from lambdas.pager.destinations.pagerduty import EVENTS_URL
 from tests.support.pager import ENVIRON, Pager, alarm_change, history, node_event
 
@@ -194,3 +196,19 @@ def test_a_fleet_that_wastes_nothing_is_said_no_dollars_of() -> None:
     details = pager.inbox.pagerduty[0]["payload"]["custom_details"]
     assert details["nodes"] == ["i-a: trn1.32xlarge, tensor engines 38 %, $0.00/h, RUNNING"]
     assert "money" not in details
+
+
+def test_a_log_that_hangs_is_left_behind_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enrichment, "BUDGET", 0.05)
+    pager = Pager().seen(*history("i-a", {20: WASTE}))
+    monkeypatch.setattr(pager.logs, "get_query_results", lambda **_: time.sleep(2))
+    pager.handle(alarm_change("composite"))
+
+    assert "it is missing here: AWS did not answer within 0.05 s" in slack_text(pager)
+
+
+@pytest.mark.parametrize(("node", "is_typed"), [("i-0ab1", True), ("laptop-7", False)])
+def test_a_session_is_opened_on_an_instance_and_on_nothing_else(node: str, is_typed: bool) -> None:
+    text = slack_text(paged("composite", *history(node, {20: GOOD, 12: WASTE})))
+
+    assert (f"aws ssm start-session --region us-east-2 --target {node}" in text) is is_typed

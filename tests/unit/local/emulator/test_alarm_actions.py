@@ -40,7 +40,7 @@ class Region:
     def call(self, operation: str, **request: Any) -> dict[str, Any]:
         function = self.cloudwatch.operation(operation)
         assert function is not None
-        return function(request)
+        return dict(function(request) or {})
 
     def watch(self, name: str, **settings: Any) -> None:
         self.call("PutMetricAlarm", AlarmName=name, MetricName=name, **{**ALARM, **settings})

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from lambdas.capacity_blocks import adapters, commands, service
+from lambdas.capacity_blocks.adapters import Settings
 from lambdas.capacity_blocks.commands import Command, Wish
-from lambdas.capacity_blocks.settings import Settings
 from local.control import EmulatorControl
 from local.emulator_process import aws_environment, pointed_at
 from tests.unit.local.emulator.conftest import Emulator, deploy, start_emulator
@@ -89,9 +89,9 @@ def _settings(deployed: dict[str, Any], reservation_id: str | None) -> Settings:
 
 def _ask(settings: Settings, action: str, at: datetime, wish: Wish | None = None) -> dict[str, Any]:
     command = Command.model_validate({"action": action, "request_id": "block-1", "wish": wish})
-    world, everything = adapters.world(settings), adapters.table(settings).all
+    aws = adapters.dependencies(settings)
     who = APPROVER if action == "approve" else ASKER
-    answer = commands.run(command, "local", world, everything, lambda _url, _bound_to: who, at)
+    answer = commands.run(command, "local", aws, lambda _url, _bound_to: who, at)
     (request,) = answer["requests"]
     return dict(request)
 
@@ -116,11 +116,11 @@ def test_a_block_is_found_bought_delivered_drained_and_over(account: Emulator, d
     start, end = (datetime.fromisoformat(offer[each]) for each in ("start", "end"))
     running = {"jobId": "j-1", "jobName": "pretrain", "status": "RUNNING"}
     control.put_jobs("us-east-2", deployed["place"]["queue"], [running])
-    world = adapters.world(_settings(deployed, bought["reservation_id"]))
+    aws = adapters.dependencies(_settings(deployed, bought["reservation_id"]))
     batch, seen = account.client("batch"), []
     for at in (start - timedelta(minutes=1), start, end - timedelta(minutes=34), end):
         control.set_clock(at.timestamp())
-        assert service.look(world, at) == []
+        assert service.look(aws, at) == []
         (nodes,) = batch.describe_compute_environments()["computeEnvironments"]
         (job,) = batch.describe_jobs(jobs=["j-1"])["jobs"]
         seen.append((nodes["state"], nodes["computeResources"]["minvCpus"], job["status"]))

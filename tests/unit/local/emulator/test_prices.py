@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from lambdas.prices import adapters, handler, service
-from lambdas.prices.settings import Settings
+from lambdas.prices.adapters import Settings
 from lambdas.prices.source import Question
 from local.control import EmulatorControl
 from local.emulator_process import aws_environment, pointed_at

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from agents.monitor.events import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
+from agents.monitor.process import MonitorEvent, MonitorExited, MonitorLine, MonitorStarted
 from local.simulation import virtual_clock
 from local.simulation.monitor_link import Command, Hello, MonitorDoor, SimulationStuckError
 from local.simulation.virtual_clock import VirtualClock

@@ -7,7 +7,7 @@ import pytest
 from environments import loader
 from local.scenario_file import ScenarioFileError
 from local.simulation.placement import ScenarioMismatchError, node_id, place
-from local.simulation.scenario import SCENARIOS, Scenario, load
+from local.simulation.scenario import SCENARIOS, FleetScript, Scenario, load
 from local.simulation.script import PhaseKind
 from tests.unit.local.simulation.scripts import START
 
@@ -38,6 +38,18 @@ def test_an_exception_replaces_the_phases_of_its_node_from_its_start_on() -> Non
     assert second.phases[-1].start == START + 125 * 60
 
 
+def test_an_exception_ends_the_phases_that_would_come_after_its_start() -> None:
+    phases = [{"at": at, "kind": kind} for at, kind in ((0, "startup"), (2, "running"), (5, "idle"))]
+    script = FleetScript.model_validate({"phases": phases, "exceptions": {1: [{"at": 3, "kind": "hang"}]}})
+
+    assert [phase.at for phase in script.phases_of(0)] == [0, 2, 5]
+    assert [(phase.at, phase.kind.value) for phase in script.phases_of(1)] == [
+        (0, "startup"),
+        (2, "running"),
+        (3, "hang"),
+    ]
+
+
 def test_nodes_that_train_share_a_job_and_each_node_of_an_endpoint_has_a_task() -> None:
     specs = place(load(SCENARIOS / "demo.yaml"), loader.load("local"), START, Path("machines"))
     jobs = {fleet: [spec.job.job_id for spec in specs if spec.job and spec.fleet == fleet] for fleet in FLEETS}
@@ -64,6 +76,10 @@ def test_a_fleet_that_the_environment_does_not_have_is_named() -> None:
         ("name: test", "title: Field required"),
         ("name: a\ntitle: b\nminutes: 3\nfleets: {a: {phases: [{at: 1, kind: idle}]}}", "starts at minute 0"),
         ("name: a\ntitle: b\nminutes: 3\nfleets: {a: {phases: [{at: 0, kind: nap}]}}", "fleets.a.phases.0.kind"),
+        (
+            "name: a\ntitle: b\nminutes: 3\nfleets: {a: {phases: [{at: 0, kind: idle}, {at: 0, kind: hang}]}}",
+            "each starts after the one before, not at minutes [0, 0]",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_with_the_file_and_the_place(tmp_path: Path, text: str, message: str) -> None:

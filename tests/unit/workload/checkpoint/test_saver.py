@@ -11,13 +11,13 @@ import pytest
 
 from fleet.checkpoints.retention import Retention
 from fleet.checkpoints.schedule import Schedule
+from workload.checkpoint.drain import Drain
 from workload.checkpoint.finding import latest
 from workload.checkpoint.member import Habits, Member
 from workload.checkpoint.saver import Saver
-from workload.checkpoint.signals.drain import Drain
-from workload.checkpoint.signals.hints import Hints
 from workload.checkpoint.stores.file_store import FileStore
 from workload.errors import StoreError
+from workload.node_agent import Hints
 
 NEVER = Habits(retention=None)
 

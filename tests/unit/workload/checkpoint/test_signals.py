@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from fleet.checkpoints.layout import RunNameError
-from workload.checkpoint.run import run_name
-from workload.checkpoint.signals.drain import Drain, Wish
-from workload.checkpoint.signals.hints import Hints
-from workload.checkpoint.signals.orders import Order, Orders
+from workload.checkpoint.deciding import Order, Orders
+from workload.checkpoint.drain import Drain, Wish
+from workload.checkpoint.member import run_name
 from workload.checkpoint.stores.file_store import FileStore
 from workload.errors import CheckpointError, StoreError
+from workload.node_agent import Hints
 
 
 class Clock:
@@ -83,7 +83,7 @@ def test_asking_after_every_step_looks_at_the_files_once_a_second(
 ) -> None:
     clock = Clock()
     looks: list[Path] = []
-    monkeypatch.setattr("workload.checkpoint.signals.drain._identity", looks.append)
+    monkeypatch.setattr("workload.checkpoint.drain._identity", looks.append)
     drain = Drain(tmp_path, seconds=1.0, monotonic=clock)
     for step in range(10_000):
         clock.now = step / 5_000

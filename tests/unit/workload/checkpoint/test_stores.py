@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError
 
 from fleet.checkpoints.retention import Retention
 from tests.support.checkpoints import read_back, save
+from tests.support.client_shapes import shaped
 from tests.unit.workload.checkpoint.conftest import BUCKET, S3
 from workload.checkpoint.collecting import collect
 from workload.checkpoint.finding import latest
@@ -138,24 +139,24 @@ class Answers:
 def test_two_writers_that_s3_cannot_tell_apart_are_asked_again() -> None:
     # A conflict, nobody there yet, and then the place is free.
     s3 = Answers("ConditionalRequestConflict", "NoSuchKey", "")
-    assert S3Store(s3, "b", "a/").create("x", b"mine") == b"mine"
+    assert S3Store(shaped("s3", s3), "b", "a/").create("x", b"mine") == b"mine"
     assert s3.calls == 3
 
 
 def test_a_place_that_comes_and_goes_is_given_up() -> None:
     s3 = Answers(*["PreconditionFailed", "NoSuchKey"] * 5)
     with pytest.raises(StoreError, match="s3://b/a/x comes and goes"):
-        S3Store(s3, "b", "a/").create("x", b"mine")
+        S3Store(shaped("s3", s3), "b", "a/").create("x", b"mine")
 
 
 def test_what_s3_refuses_is_one_line() -> None:
     with pytest.raises(StoreError) as refused:
-        S3Store(Answers("AccessDenied"), "b", "a/").create("x", b"mine")
+        S3Store(shaped("s3", Answers("AccessDenied")), "b", "a/").create("x", b"mine")
     assert str(refused.value) == (
         "s3://b/a/x: An error occurred (AccessDenied) when calling the PutObject operation: as S3 says"
     )
     with pytest.raises(StoreError, match="s3://b/a: a/x was not deleted: Access Denied"):
-        S3Store(Answers(), "b", "a/").delete(["x"])
+        S3Store(shaped("s3", Answers()), "b", "a/").delete(["x"])
 
 
 def test_an_s3_that_does_not_answer_is_given_up_after_a_bounded_time() -> None:

@@ -109,13 +109,13 @@ def test_every_call_has_a_timeout_and_few_attempts() -> None:
     table, objects, ready = (make("name", "us-east-2") for make in (DynamoLeases, S3Objects, ReadyObjects))
 
     for client, seconds, attempts in ((table._client, 5, 3), (objects._client, 60, 5), (ready._client, 10, 2)):
-        config = client.meta.config
-        assert config.read_timeout == seconds
-        assert config.connect_timeout <= 5
-        assert config.retries["total_max_attempts"] == attempts
+        config = vars(client.meta.config)
+        assert config["read_timeout"] == seconds
+        assert config["connect_timeout"] <= 5
+        assert config["retries"]["total_max_attempts"] == attempts
     # All attempts are over before a lease of a minute is.
-    config = table._client.meta.config
-    assert 3 * (config.connect_timeout + config.read_timeout) < 60
+    config = vars(table._client.meta.config)
+    assert 3 * (config["connect_timeout"] + config["read_timeout"]) < 60
 
 
 def test_an_object_that_is_not_there_is_no_error_and_a_refusal_is_one(tmp_path: Path) -> None:

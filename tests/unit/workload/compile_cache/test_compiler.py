@@ -20,7 +20,7 @@ from tests.support import standin_compiler
 from tests.support.compiled_graphs import content, graph, write
 from tests.support.lease_tables import MemoryTable
 from tests.support.standin_compiler import REPOSITORY, WORDS
-from workload.compile_cache.compiler import installing, node
+from workload.compile_cache.compiler import installing, obtaining
 from workload.compile_cache.compiler.arguments import Compilation, read
 from workload.compile_cache.compiler.obtaining import REFUSED, Asked
 from workload.compile_cache.compiler.real import RealCompiler
@@ -168,7 +168,7 @@ def test_what_the_fleet_has_is_not_compiled(host: Host) -> None:
 
 def test_a_kept_graph_that_a_power_failure_emptied_is_fetched_again(host: Host) -> None:
     test_what_the_fleet_has_is_not_compiled(host)
-    kept = node.tier(host.folder / "local").folder(graph(1)) / "model.neff"
+    kept = obtaining.tier(host.folder / "local").folder(graph(1)) / "model.neff"
     kept.write_bytes(b"")
     assert ended(host.start(host.arguments(graph(1))))[0] == 0
     assert host.neff(graph(1)).read_bytes() == content(graph(1), "model.neff")
@@ -236,7 +236,7 @@ def test_sigterm_ends_one_that_waits_for_s3(host: Host) -> None:
             process.send_signal(signal.SIGTERM)
             assert ended(process)[0] == 128 + signal.SIGTERM
     assert host.compiled == []
-    assert {path.name for path in node.tier(host.folder / "local").own.iterdir()} == {"locks"}
+    assert {path.name for path in obtaining.tier(host.folder / "local").own.iterdir()} == {"locks"}
 
 
 def test_a_disk_that_does_not_take_the_copy_does_not_cost_what_was_compiled(host: Host) -> None:
@@ -341,7 +341,7 @@ def test_who_must_not_compile_is_refused(host: Host, capfd: pytest.CaptureFixtur
 def test_what_a_day_has_passed_over_is_removed(host: Host) -> None:
     asked = host.asked(graph(1), MemoryTable(), OnMiss.ALONE, "n1")
     asked.obtain()
-    own = node.tier(asked.settings.local)
+    own = obtaining.tier(asked.settings.local)
     (own.own / "left").mkdir()
     yesterday = time.time() - 25 * 3600
     for path in (own.folder(graph(1)), own.own / "left"):

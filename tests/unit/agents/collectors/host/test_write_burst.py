@@ -1,6 +1,6 @@
 """Which writing stands out as a checkpoint."""
 
-from agents.collectors.host.burst import WriteBurst
+from agents.collectors.host.collector import WriteBurst
 
 MIB = 2**20
 

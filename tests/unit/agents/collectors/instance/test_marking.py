@@ -11,7 +11,7 @@ from agents.collectors.instance.marking import SAVING_SECONDS, Marks
 from agents.collectors.instance.metadata import InstanceMetadata
 from agents.collectors.markers import MarkerCollector
 from tests.support.metadata_server import MetadataService, serving
-from workload.checkpoint.signals.drain import Drain, Wish
+from workload.checkpoint.drain import Drain, Wish
 
 NOON = 1_795_262_400.0
 INTERRUPTION = '{"action": "terminate", "time": "2026-11-21T12:02:00Z"}'

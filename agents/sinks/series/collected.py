@@ -1,7 +1,7 @@
-"""The driver's families, from the log event's ``sysfs_devices``: what neuron-monitor does not report by device.
+"""Families of what collectors say in the log event: the driver's devices (``sysfs_devices``) and the host (``host``).
 
-Power is the driver's own percentage of the device's most, with the background power taken off, so idle is near zero
-(aws-neuron-driver, ``neuron_power.c``).
+Neuron Observer calls the host's scope ``system``. Power is the driver's own percentage of the device's most, with the
+background power taken off, so idle is near zero (aws-neuron-driver, ``neuron_power.c``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,16 @@ from agents.sinks.series.names import PREFIX
 
 _LABELS: Final = ("neuron_device",)
 _MOST: Final = 1024
+# Property, name, scale, and help text.
+_FIGURES: Final = (
+    ("cpu_busy_percent", "cpu_busy_ratio", 0.01, "CPU time of the host that was neither idle nor waiting for a disk"),
+    ("cpu_iowait_percent", "cpu_iowait_ratio", 0.01, "CPU time of the host that waited for a disk"),
+    ("memory_used_bytes", "memory_used_bytes", 1.0, "memory of the host that cannot be had without swapping"),
+    ("memory_available_bytes", "memory_available_bytes", 1.0, "memory of the host that can be had without swapping"),
+)
 
 
-def families(event: Mapping[str, Any]) -> Iterator[Family]:
+def device_families(event: Mapping[str, Any]) -> Iterator[Family]:
     """What the sysfs collector read; nothing where there is none."""
     sysfs = event.get("sysfs_devices") or {}
     power = sysfs.get("power_percent") or {}
@@ -39,3 +46,11 @@ def _points(index: object, values: object, scale: float) -> tuple[Point, ...]:
     by_device = dict(zip(index, values, strict=False))
     made = (point(value, str(device), scale=scale) for device, value in by_device.items())
     return tuple(each for each in made if each is not None)[:_MOST]
+
+
+def host_families(event: Mapping[str, Any]) -> Iterator[Family]:
+    """What the host collector measured; nothing where there is none."""
+    host = event.get("host") or {}
+    for key, name, scale, text in _FIGURES:
+        each = point(host.get(key), scale=scale)
+        yield Family(f"{PREFIX}_system_{name}", Shape.GAUGE, text, (), () if each is None else (each,))

@@ -1,4 +1,4 @@
-"""Where an environment's compile cache lies: its lease table, its bucket, its state machine."""
+"""What an environment's compile cache consists of, and where a fleet's maintenance jobs go."""
 
 import json
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _NO_PARAMETER: Final = ("ParameterNotFound",)
 
 
 @dataclass(frozen=True, slots=True)
-class CachePlace:
+class CompileCache:
     """Names of a table and a bucket, and the ARN of a state machine."""
 
     table: str
@@ -22,7 +22,7 @@ class CachePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkPlace:
+class MaintenanceTarget:
     """Where a fleet's jobs with the right to write the shared tier go: ARNs, the share of its owner, their tags."""
 
     queue: str
@@ -31,7 +31,7 @@ class WorkPlace:
     tags: dict[str, str]
 
 
-def place_of(account: Account, environment: Environment) -> CachePlace:
+def place_of(account: Account, environment: Environment) -> CompileCache:
     """As the compile cache's stack wrote it down.
 
     Raises:
@@ -43,12 +43,12 @@ def place_of(account: Account, environment: Environment) -> CachePlace:
     machine = naming.precompile_state_machine(environment.name)
     arn = f"arn:aws:states:{environment.region}:{environment.account}:stateMachine:{machine}"
     try:
-        return CachePlace(str(written["table"]), str(written["bucket"]), arn)
+        return CompileCache(str(written["table"]), str(written["bucket"]), arn)
     except KeyError as error:
         raise AwsError(f"parameter {name} names no {error.args[0]}: deploy the stack again") from error
 
 
-def work_place_of(account: Account, environment: Environment, fleet: str) -> WorkPlace:
+def maintenance_target_of(account: Account, environment: Environment, fleet: str) -> MaintenanceTarget:
     """As the precompile stack wrote it down; raises as ``place_of`` does."""
     name = naming.precompile_place_parameter(environment.name, fleet)
     written = _parameter(account, environment, name, "precompile")
@@ -56,7 +56,7 @@ def work_place_of(account: Account, environment: Environment, fleet: str) -> Wor
         tags = written["tags"]
         if not isinstance(tags, dict):
             raise AwsError(f"parameter {name} has tags that are none: deploy the stack again")
-        return WorkPlace(str(written["queue"]), str(written["definition"]), str(written["share"]), tags)
+        return MaintenanceTarget(str(written["queue"]), str(written["definition"]), str(written["share"]), tags)
     except KeyError as error:
         raise AwsError(f"parameter {name} names no {error.args[0]}: deploy the stack again") from error
 

@@ -3,16 +3,20 @@
 The table is small, a few requests a week, and ended ones expire: a scan reads all that is open.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
+from fleet.blocks.life import Step
 from fleet.blocks.purchase import Request, Status
-from lambdas.capacity_blocks.clients import TableClient
-from lambdas.capacity_blocks.ports import ConflictError, Record
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, ScanOutputTypeDef
 
 _ENDED: Final = frozenset({Status.REJECTED, Status.LAPSED, Status.FAILED})
 # How long an ended request can still be looked up.
@@ -20,28 +24,43 @@ KEPT: Final = timedelta(days=400)
 _REQUEST: Final = TypeAdapter(Request)
 
 
-class Table:
+class ConflictError(Exception):
+    """Somebody else stored the record since it was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A request as it is stored. ``done`` are keys of ``fleet.blocks.life.key``; ``version`` counts its changes."""
+
+    request: Request
+    done: frozenset[str] = frozenset()
+    version: int = 0
+
+    @property
+    def is_accounted(self) -> bool:
+        """Whether its block is over and accounted for: nothing is left to do."""
+        return any(step.startswith(f"{Step.POST_MORTEM}@") for step in self.done)
+
+
+class RequestTable:
     """The requests of one environment."""
 
-    def __init__(self, dynamodb: TableClient, table: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table: str) -> None:
         self._dynamodb, self._table = dynamodb, table
 
     def open(self) -> Iterator[Record]:
         """Every record that has not ended; a block that was bought stays open until it is accounted for."""
-        return self._scan(FilterExpression="is_open = :yes", ExpressionAttributeValues={":yes": {"BOOL": True}})
+        scan = self._dynamodb.get_paginator("scan").paginate(
+            TableName=self._table,
+            ConsistentRead=True,
+            FilterExpression="is_open = :yes",
+            ExpressionAttributeValues={":yes": {"BOOL": True}},
+        )
+        return _records(scan)
 
     def all(self) -> Iterator[Record]:
         """Every record that has not expired."""
-        return self._scan()
-
-    def _scan(self, **which: object) -> Iterator[Record]:
-        start: dict[str, Any] = {}
-        while True:
-            page = self._dynamodb.scan(TableName=self._table, ConsistentRead=True, **which, **start)
-            yield from map(_record, page["Items"])
-            if not page.get("LastEvaluatedKey"):
-                return
-            start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+        return _records(self._dynamodb.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True))
 
     def read(self, request_id: str) -> Record | None:
         """One record."""
@@ -49,9 +68,13 @@ class Table:
         return _record(answer["Item"]) if answer.get("Item") else None
 
     def write(self, record: Record) -> Record:
-        """Store over the version that was read."""
+        """Store over the version that was read; the stored one, with its new version.
+
+        Raises:
+            ConflictError: that is no longer the one.
+        """
         request, version = record.request, record.version + 1
-        item = {
+        item: dict[str, AttributeValueTypeDef] = {
             "id": {"S": request.request_id},
             "version": {"N": str(version)},
             "is_open": {"BOOL": request.status not in _ENDED and not record.is_accounted},
@@ -77,6 +100,10 @@ def _expires(request: Request) -> datetime:
     return request.offering.end + KEPT
 
 
-def _record(item: dict[str, Any]) -> Record:
+def _records(pages: "Iterable[ScanOutputTypeDef]") -> Iterator[Record]:
+    return (_record(item) for page in pages for item in page["Items"])
+
+
+def _record(item: "dict[str, AttributeValueTypeDef]") -> Record:
     done = frozenset(item["done"]["S"].split("\n")) if item["done"]["S"] else frozenset()
     return Record(_REQUEST.validate_json(item["request"]["S"]), done, int(item["version"]["N"]))

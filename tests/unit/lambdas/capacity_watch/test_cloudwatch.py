@@ -1,4 +1,7 @@
-"""How far the cores of one job are apart, as CloudWatch answers; nodes of different jobs are not compared."""
+"""How many agents speak, and how far the cores of one job are apart, as CloudWatch answers.
+
+Nodes of different jobs are not compared.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -6,11 +9,12 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from fleet.stragglers import points_apart
 from lambdas.capacity_watch import service
-from lambdas.capacity_watch.cloudwatch import JobPaces
+from lambdas.capacity_watch.cloudwatch import AgentHeartbeats, JobPaces
 from local.alarm_evaluation import SeriesKey
 from local.alarm_evaluation.statistics import Datum
 from local.emulator.cloudwatch.metric_data import get_metric_data
@@ -21,6 +25,49 @@ from tests.support.watched_capacity import NOW, endpoint, nodes, place
 
 # The minute before the one of NOW is not asked for: its batches may still be on their way.
 END = datetime(2026, 11, 21, 10, 2, tzinfo=UTC)
+ASKED = {
+    "MetricDataQueries": [
+        {
+            "Id": "heartbeats",
+            "MetricStat": {
+                "Metric": {
+                    "Namespace": "NeuronFleet",
+                    "MetricName": "AgentHeartbeat",
+                    "Dimensions": [
+                        {"Name": "Environment", "Value": "prod"},
+                        {"Name": "Fleet", "Value": "pretrain"},
+                    ],
+                },
+                "Period": 60,
+                "Stat": "Sum",
+            },
+        }
+    ],
+    "StartTime": END - timedelta(minutes=5),
+    "EndTime": END,
+}
+
+
+@pytest.mark.parametrize(("values", "heard"), [([16.0, 16.0, 17.0, 16.0, 16.0], 16), ([], 0)])
+def test_the_newest_five_whole_minutes_are_asked_for(values: list[float], heard: int) -> None:
+    client = boto3.client("cloudwatch", region_name="us-east-2")
+    times = [END - timedelta(minutes=index + 1) for index in range(len(values))]
+    with Stubber(client) as stubber:
+        answer = {"MetricDataResults": [{"Id": "heartbeats", "Timestamps": times, "Values": values}]}
+        stubber.add_response("get_metric_data", answer, ASKED)
+
+        assert AgentHeartbeats(client).of(place(), NOW) == heard
+
+
+def test_a_refusal_is_the_lookers_to_handle() -> None:
+    client = boto3.client("cloudwatch", region_name="us-east-2")
+    with Stubber(client) as stubber:
+        stubber.add_client_error("get_metric_data", "Throttling")
+
+        with pytest.raises(ClientError, match="Throttling"):
+            AgentHeartbeats(client).of(place(), NOW)
+
+
 MINUTE = END - timedelta(minutes=1)
 NAME = "NeuronCoreUtilizationWhenRunning"
 

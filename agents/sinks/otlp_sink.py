@@ -25,7 +25,7 @@ from botocore.utils import get_environ_proxies
 
 from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
-from agents.sinks.otlp.requests import requests
+from agents.sinks.otlp_requests import requests
 
 logger = logging.getLogger(__name__)
 _SERVICE: Final = "monitoring"

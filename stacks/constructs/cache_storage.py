@@ -1,4 +1,4 @@
-"""The cold tier of the compile cache: whole models' graphs, and the requests for models that are still to be compiled.
+"""The compile cache's bucket, with whole models' graphs and requests for models to compile, and its table of leases.
 
 ``neuron-artifacts/`` holds what ``workload/compile_cache/tiers/cold.py`` writes, and ``models/`` one object for
 each model version, which starts its precompilation.
@@ -6,7 +6,8 @@ each model version, which starts its precompilation.
 
 from typing import cast
 
-from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Validations
+from aws_cdk import Acknowledgment, CrossStackReferences, Duration, ReferenceStrength, RemovalPolicy, Validations
+from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -56,3 +57,28 @@ def artifact_bucket(
         )
     )
     return bucket
+
+
+def lease_table(scope: Construct, construct_id: str, removal_policy: RemovalPolicy) -> dynamodb.Table:
+    """A table with the key ``id``, whose items never end: a fencing token that begins again at 1 fences nothing.
+
+    It has no name of its own: one that is kept when its stack is deleted would be in the way of the next.
+    """
+    table = dynamodb.Table(
+        scope,
+        construct_id,
+        partition_key=dynamodb.Attribute(name="id", type=dynamodb.AttributeType.STRING),
+        billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+        encryption=dynamodb.TableEncryption.AWS_MANAGED,
+        removal_policy=removal_policy,
+    )
+    # As an export it would end with the last fleet that compiles, which could then not leave.
+    CrossStackReferences.of(table).produce(ReferenceStrength.WEAK)
+    Validations.of(table).acknowledge(
+        Acknowledgment(
+            id="AwsSolutions-DDB3",
+            reason="a table of the past would give out fencing tokens a second time; one that is lost costs "
+            "compilations that somebody is at work on already",
+        )
+    )
+    return table

@@ -1,1 +1,0 @@
-"""OTLP: the series of every minute, pushed to an endpoint."""

@@ -1,1 +1,0 @@
-"""What a training process is told, and tells: that it must let go, at which step to save, that it saves now."""
