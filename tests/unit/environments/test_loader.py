@@ -1,5 +1,7 @@
 """Environment files: the shipped ones are right, and every mistake is named with its place and what is right."""
 
+import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -130,6 +132,16 @@ NO_ENVIRONMENTS = {
 }
 
 
+@pytest.fixture
+def ordinary_depth() -> Iterator[None]:
+    """A library of the embedded AWS raises the limit for the whole process; the command line runs without it."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(limit)
+
+
+@pytest.mark.usefixtures("ordinary_depth")
 @pytest.mark.parametrize("text", NO_ENVIRONMENTS)
 def test_a_file_that_is_not_an_environment_is_one_line(tmp_path: Path, text: str) -> None:
     assert mistakes(tmp_path, text) == [NO_ENVIRONMENTS[text]]
