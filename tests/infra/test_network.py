@@ -6,7 +6,7 @@ import pytest
 
 from environments import loader
 from environments.network import GATEWAY_ADDRESSES, PUBLIC_ADDRESSES, RESERVED_ADDRESSES
-from tests.support.templates import templates
+from tests.support.templates import platform, templates
 
 ENVIRONMENTS = loader.available()
 
@@ -78,3 +78,14 @@ def test_all_flows_are_recorded(environment: str) -> None:
     flow_log = templates(environment)["network"].resource("AWS::EC2::FlowLog")
     assert flow_log.properties["TrafficType"] == "ALL"
     assert flow_log.properties["ResourceType"] == "VPC"
+
+
+def test_the_subnets_of_some_zones_are_found_by_the_zones_ids_and_no_other() -> None:
+    # No endpoint of a shipped file has a type that one of its zones lacks.
+    zones = loader.load("prod").network.availability_zones
+    one, *others = zones
+
+    found = platform("prod").network.private_subnets({zones[one]})
+
+    assert [subnet.availability_zone for subnet in found] == [one]
+    assert others
