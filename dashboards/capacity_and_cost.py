@@ -10,6 +10,7 @@ from dashboards.by_job import owners_table
 from dashboards.widgets import Row, Shape, alarm_status, graph, log_table, numbers, row, rows_of, series, total
 from fleet import metrics, naming
 from fleet.alarms import Spec, drawn_on
+from fleet.alarms.specs import Area
 from fleet.capacity.plan import LaunchPlan
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec, Unit
@@ -79,10 +80,7 @@ def _capacity(
     if spot:
         shapes.append(graph("Spot interruptions a minute", Unit.COUNT, lines(metrics.SPOT_INTERRUPTIONS, spot)))
     states = [
-        alarms[fleet].by_key[spec.key]
-        for fleet, own in specs.items()
-        for spec in own
-        if spec.evidence.is_about_capacity
+        alarms[fleet].by_key[spec.key] for fleet, own in specs.items() for spec in own if spec.area is Area.CAPACITY
     ]
     return [row(alarm_status("Capacity", states)), *rows_of(3, shapes), row(_reasons(environment))]
 

@@ -21,7 +21,7 @@ from fleet.alarms import (
     platform_alarms,
     precompile_alarms,
 )
-from fleet.capacity.interfaces import uses_efa
+from fleet.capacity.network_interfaces import uses_efa
 from fleet.diagnostics import Diagnostic
 from fleet.fleet_spec import Purpose
 from fleet.hosting.variants import VariantNames
@@ -67,7 +67,7 @@ def environment_alarms(environment: Environment, endpoints: Mapping[str, Endpoin
     return alarms
 
 
-def machinery_alarms(environment: Environment, precompilation: str) -> tuple[Spec, ...]:
+def platform_health_alarms(environment: Environment, precompilation: str) -> tuple[Spec, ...]:
     """The alarms of the platform itself; ``precompilation`` is the ARN of the precompile pipeline."""
     return (
         *platform_alarms(
@@ -110,4 +110,4 @@ def lint_alarms(environment: Environment) -> Iterator[Diagnostic]:
         return
     endpoints = {fleet.name: _ANY_BALANCER for fleet in environment.inference_fleets}
     specs = [spec for of_fleet in environment_alarms(environment, endpoints).values() for spec in of_fleet]
-    yield from lint(of_specs([*specs, *machinery_alarms(environment, _ANY_PIPELINE)]), around(environment))
+    yield from lint(of_specs([*specs, *platform_health_alarms(environment, _ANY_PIPELINE)]), around(environment))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from environments.budgets import Budgets
-from environments.fleet_rules import owner_is_a_tag
+from environments.fleet_entry_rules import owner_is_a_tag
 from environments.model import Environment
 from fleet.budgets.spending import StopMode
 from fleet.diagnostics import Diagnostic, note, refuse, warn

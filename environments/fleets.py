@@ -1,7 +1,7 @@
 """What an environment file says of a fleet: its nodes and how they are bought, and what they are for."""
 
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 from environments.endpoints import Endpoint
 from environments.markets import CapacityBlock, Market, Reservation
 from environments.strict_model import StrictModel
+from fleet.alarms.settings import Thresholds
 from fleet.fleet_spec import EfaLayout, Engine, MarketKind
 from fleet.instances import core_groupings
 from fleet.neuron_software import Framework
@@ -30,13 +31,16 @@ def _as_some_chip_groups(cores: int) -> int:
 Lnc = Annotated[int, Field(strict=True), AfterValidator(_as_some_chip_groups)]
 
 
+_DEFAULTS: Final = Thresholds()
+
+
 class FleetAlarms(StrictModel):
     """Thresholds that a fleet may set for itself; ``fleet.alarms`` says what each is for."""
 
-    low_utilization_percent: Annotated[float, Field(gt=0, lt=100)] = 20.0
-    low_core_utilization_percent: Annotated[float, Field(gt=0, le=100)] = 70.0
-    wasted_usd_per_node_hour: Annotated[float, Field(ge=0)] = 5.0
-    hbm_percent: Annotated[float, Field(gt=0, le=100)] = 95.0
+    low_utilization_percent: Annotated[float, Field(gt=0, lt=100)] = _DEFAULTS.low_utilization_percent
+    low_core_utilization_percent: Annotated[float, Field(gt=0, le=100)] = _DEFAULTS.low_core_utilization_percent
+    wasted_usd_per_node_hour: Annotated[float, Field(ge=0)] = _DEFAULTS.wasted_usd_per_node_hour
+    hbm_percent: Annotated[float, Field(gt=0, le=100)] = _DEFAULTS.hbm_percent
 
 
 class Gate(StrictModel):

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from environments.endpoint_rules import pins_its_image, serves_what_was_compiled
-from environments.fleet_rules import image_is_near, owner_is_a_tag
+from environments.fleet_entry_rules import image_is_near, owner_is_a_tag
 from environments.fleet_specs import fleet_spec, negotiated_price
 from environments.fleets import InferenceFleet
 from environments.model import Environment

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from environments.alarms import environment_alarms, machinery_alarms
+from environments.alarms import environment_alarms, platform_health_alarms
 from environments.fleet_specs import can_be_planned, fleet_spec, negotiated_price
 from environments.fleets import Fleet, InferenceFleet
 from environments.markets import CapacityBlock, Reservation
 from environments.model import Environment
 from fleet.alarms import AlarmSpec, MathRef
-from fleet.capacity.interfaces import uses_efa
+from fleet.capacity.network_interfaces import uses_efa
 from fleet.diagnostics import Diagnostic, warn
 from fleet.fleet_spec import Purpose
 from fleet.hosting.surcharge import surcharge
@@ -124,7 +124,7 @@ def _alarms(environment: Environment) -> tuple[int, int]:
     # How many metrics an alarm looks at does not depend on the names of balancers and pipelines.
     endpoints = {fleet.name: _ANY_BALANCER for fleet in environment.inference_fleets}
     specs = [spec for of_fleet in environment_alarms(environment, endpoints).values() for spec in of_fleet]
-    specs += machinery_alarms(environment, "any")
+    specs += platform_health_alarms(environment, "any")
     looked_at = [_metrics(spec) for spec in specs if isinstance(spec, AlarmSpec)]
     moving = sum(_moving(environment.name, fleet) for fleet in environment.inference_fleets)
     return sum(looked_at) + moving, len(specs) - len(looked_at)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from environments.alarms import lint_alarms
 from environments.budget_rules import diagnose_budgets
-from environments.fleet_rules import diagnose_entry, owner_is_a_tag
+from environments.fleet_entry_rules import diagnose_entry, owner_is_a_tag
 from environments.fleet_specs import fleet_spec
 from environments.fleets import Fleet, InferenceFleet, TrainingFleet
 from environments.hosted_rules import belongs_to_sagemaker, diagnose_hosted

@@ -32,7 +32,7 @@ class Engine(StringEnum):
 
 
 class EfaLayout(StringEnum):
-    """How the network cards of an EFA node are filled; ``fleet.capacity.interfaces`` has both, with their sources."""
+    """How the network cards of an EFA node are filled; ``fleet.capacity.network_interfaces`` has both."""
 
     EFA = "efa"
     EFA_ONLY = "efa-only"

@@ -13,7 +13,7 @@ from constructs import Construct
 from dashboards import agent_health, capacity_and_cost, endpoint, inference, operator, training
 from dashboards.alarms import Alarm, AlarmGroup, mute
 from dashboards.dashboard import dashboard
-from environments.alarms import environment_alarms, machinery_alarms
+from environments.alarms import environment_alarms, platform_health_alarms
 from environments.model import Environment
 from environments.month_shape import over_cloudwatch_budget
 from fleet import naming
@@ -54,11 +54,11 @@ class ObservabilityStack(Stack):
             self._let_budgets_in()
         self.bypass_pager = self._topic("PastThePager", self.topic_key, naming.bypass_pager_topic(environment.name))
         specs = environment_alarms(environment, endpoints)
-        machinery = machinery_alarms(environment, self._precompilation(environment))
-        every = (*machinery, *(spec for own in specs.values() for spec in own))
+        platform_health = platform_health_alarms(environment, self._precompilation(environment))
+        every = (*platform_health, *(spec for own in specs.values() for spec in own))
         self.alarm_pages = {spec.name: spec.page(environment.paging.runbooks_url) for spec in every if spec.notifies}
-        self.platform_alarms = self._alarms("PlatformAlarms", environment, machinery)
-        suppressors = {spec.name: self.platform_alarms.by_key[spec.key] for spec in machinery}
+        self.platform_alarms = self._alarms("PlatformAlarms", environment, platform_health)
+        suppressors = {spec.name: self.platform_alarms.by_key[spec.key] for spec in platform_health}
         self.alarms = {
             fleet.name: self._alarms(
                 fleet.name,

@@ -19,7 +19,7 @@ from stacks.inference import InferenceStack
 from stacks.ledger import LedgerStack
 from stacks.network import NetworkStack
 from stacks.observability import ObservabilityStack
-from stacks.operations import OperationsStack
+from stacks.pager import OperationsStack
 from stacks.pools import PoolsStack
 from stacks.precompile import PrecompileStack
 from stacks.prices import PricesStack

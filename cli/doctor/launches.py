@@ -7,7 +7,7 @@ from cli.doctor.account import UnansweredError
 from cli.doctor.limits import zones_of
 from cli.doctor.network import Subnet
 from cli.doctor.visit import Entry, Visit
-from fleet.capacity.interfaces import Direction, GroupRule
+from fleet.capacity.network_interfaces import Direction, GroupRule
 from fleet.diagnostics import Diagnostic
 from planning.preflight.account import REFUSED
 from planning.preflight.launches import diagnose_security_groups, launch_refused, not_launched_yet, template_differs

@@ -6,7 +6,8 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
-from workload.serving.health import Health, leave
+from workload.serving.health import Health
+from workload.serving.leaving import leave
 
 
 class GentleServer(uvicorn.Server):

@@ -75,7 +75,9 @@ class Thresholds:
     """What a fleet may set for itself. Percents are 0-100, dollars are per node, seconds are of one request."""
 
     low_utilization_percent: float = 20.0
+    """Of the tensor engines' peak, where 40 % does well (docs/runbooks/README.md): half of that."""
     low_core_utilization_percent: float = 70.0
+    """Of busy time, where nothing reports FLOP/s: the guides' figure."""
     wasted_usd_per_node_hour: float = 5.0
     hbm_percent: float = 95.0
     latency_p99_seconds: float = 2.0

@@ -5,7 +5,7 @@ order where the first finds no capacity, ``other_types`` those of them in the fl
 EC2 must allow the account. No I/O, and no clock: what depends on today's date is asked with ``now``.
 """
 
-from fleet.capacity.interfaces import InterfaceType, NetworkInterface, network_interfaces
+from fleet.capacity.network_interfaces import InterfaceType, NetworkInterface, network_interfaces
 from fleet.capacity.plan import FleetRefusedError, LaunchPlan, compile_fleet, ladder, other_types
 from fleet.capacity.quotas import QuotaNeed, quotas_needed
 from fleet.capacity.rules import diagnose_fleet

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fleet import FleetError
-from fleet.capacity.interfaces import PLAIN, NetworkInterface, network_interfaces, uses_efa
+from fleet.capacity.network_interfaces import PLAIN, NetworkInterface, network_interfaces, uses_efa
 from fleet.capacity.rules import diagnose_fleet
 from fleet.diagnostics import Diagnostic
 from fleet.fleet_spec import Engine, FleetSpec, MarketKind, Purpose

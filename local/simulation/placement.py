@@ -7,7 +7,7 @@ from pathlib import Path
 from environments.fleet_specs import fleet_spec
 from environments.fleets import Fleet, TrainingFleet
 from environments.model import Environment
-from fleet.capacity.interfaces import uses_efa
+from fleet.capacity.network_interfaces import uses_efa
 from fleet.instances import instance_type
 from local.simulation.scenario import FleetScript, Scenario
 from local.simulation.script import FleetPart, JobRegistration, NodeSpec, Script

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from fleet.capacity.interfaces import GroupRule, diagnose_peers
+from fleet.capacity.network_interfaces import GroupRule, diagnose_peers
 from fleet.diagnostics import Diagnostic, note, refuse, warn
 
 PATH: Final = "image_parameter"

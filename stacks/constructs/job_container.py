@@ -12,7 +12,7 @@ from constructs import Construct
 
 from environments.fleets import TrainingFleet
 from fleet.capacity import LaunchPlan
-from fleet.capacity.interfaces import EFA_VARIABLES
+from fleet.capacity.network_interfaces import EFA_VARIABLES
 from fleet.pool.observed import RESUME_EXIT_CODE
 from stacks.constructs.rights import allow_pull
 

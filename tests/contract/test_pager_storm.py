@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lambdas.pager.messages import patience
-from stacks.operations import MOST_TRIES
+from stacks.pager import MOST_TRIES
 from tests.support.pager import AT, Pager, alarm_message, sns_event
 from tests.support.pager_deployment import Aws, deployed
 

@@ -7,7 +7,7 @@ import pytest
 
 from environments import loader
 from environments.network import RESERVED_ADDRESSES, SERVICE_ADDRESSES, node_addresses
-from fleet.capacity.interfaces import Direction, GroupRule, diagnose_peers
+from fleet.capacity.network_interfaces import Direction, GroupRule, diagnose_peers
 from stacks.network import INTERFACE_ENDPOINTS
 from tests.support.templates import templates
 

@@ -11,7 +11,7 @@ import pytest
 from fleet.alarm_page import FILE
 from fleet.paging import directory_of
 from stacks.constructs.python_function import ROOT
-from stacks.operations import MOST_TRIES, PAGER_HANDLER
+from stacks.pager import MOST_TRIES, PAGER_HANDLER
 from tests.support.templates import platform
 from tests.support.watching import ENVIRONMENTS, Watched, flatten, watched
 

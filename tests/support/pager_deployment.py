@@ -15,7 +15,7 @@ from lambdas.pager import adapters, handler
 from lambdas.pager.destinations.sending import HttpPoster, Sign
 from lambdas.pager.settings import Settings
 from lambdas.shared import observability
-from stacks.operations import MOST_TRIES, VISIBILITY_SECONDS
+from stacks.pager import MOST_TRIES, VISIBILITY_SECONDS
 from tests.support.client_shapes import shaped
 from tests.support.pager import LambdaContext, Pager
 

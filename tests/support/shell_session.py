@@ -24,8 +24,9 @@ _TERMINAL: Final = {"COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"}
 # A line of JSON comes in: words, variables and the file for what is printed; the exit code goes out.
 _FORKING: Final = """
 import json, os, pathlib, pkgutil, sys, tomllib
-scripts = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]["scripts"]
-programs = {name: pkgutil.resolve_name(target) for name, target in scripts.items()}
+files = map(pathlib.Path, ("pyproject.toml", "agents/pyproject.toml"))
+projects = [tomllib.loads(file.read_text())["project"] for file in files]
+programs = {name: pkgutil.resolve_name(target) for each in projects for name, target in each["scripts"].items()}
 for line in sys.stdin:
     order = json.loads(line)
     child = os.fork()

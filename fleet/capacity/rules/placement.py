@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from fleet.capacity.interfaces import uses_efa
+from fleet.capacity.network_interfaces import uses_efa
 from fleet.capacity.rules.case import Case, Rule
 from fleet.diagnostics import Diagnostic, refuse, warn
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from fleet import container_overrides
-from fleet.capacity.interfaces import EFA_VARIABLES
+from fleet.capacity.network_interfaces import EFA_VARIABLES
 from fleet.capacity.rules import software
 from fleet.capacity.rules.case import Case
 from fleet.diagnostics import Diagnostic, refuse, warn

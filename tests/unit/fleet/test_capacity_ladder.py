@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fleet.capacity import FleetRefusedError, compile_fleet, ladder, other_types, quotas_needed
-from fleet.capacity.interfaces import Direction, GroupRule, diagnose_peers
+from fleet.capacity.network_interfaces import Direction, GroupRule, diagnose_peers
 from fleet.fleet_spec import MarketKind, Reserved
 from tests.support.capacity import BLOCK, INF2, TRN1
 

@@ -13,7 +13,7 @@ import pytest
 
 from stacks.constructs import serving
 from tests.support.served_standin import ROOT, free_port, wait
-from workload.serving import health
+from workload.serving import leaving
 
 COMMAND = [sys.executable, "-m", "examples.serving", "--standin", "--seconds", "0.01", "--port"]
 
@@ -66,5 +66,5 @@ def test_it_answers_on_where_a_load_balancer_asks_for_its_health(tmp_path: Path,
 
 
 def test_the_deployed_task_leaves_before_ecs_kills_it() -> None:
-    assert serving.LEAVING_SECONDS == health.NOTICED_SECONDS
+    assert serving.LEAVING_SECONDS == leaving.NOTICED_SECONDS
     assert serving.STOP_SECONDS > serving.LEAVING_SECONDS + 55

@@ -8,7 +8,7 @@ import pytest
 
 from environments import loader
 from fleet.capacity import compile_fleet
-from fleet.capacity.interfaces import Direction, GroupRule
+from fleet.capacity.network_interfaces import Direction, GroupRule
 from planning.preflight.account import diagnose_identity
 from planning.preflight.costs import diagnose_price
 from planning.preflight.endpoints import CertificateSeen, SecretSeen, diagnose_certificate, diagnose_secret
