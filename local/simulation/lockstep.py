@@ -77,10 +77,14 @@ class AgentProcess:
 
     def release(self, turn: Turn) -> None:
         """Let the agent's time go on."""
+        self.write(msgspec.json.encode(turn))
+
+    def write(self, line: bytes) -> None:
+        """Send one line to the agent's standard input."""
         if self.process.stdin is None:
             raise RuntimeError("the agent was started without a pipe")
         try:
-            self.process.stdin.write(msgspec.json.encode(turn) + b"\n")
+            self.process.stdin.write(line + b"\n")
             self.process.stdin.flush()
         except OSError as error:
             raise self.failure("ended") from error

@@ -21,7 +21,7 @@ from fleet import naming
 from local.control import EmulatorControl
 from local.deployment import ENVIRONMENT, CdkApp, put_blocks, put_secrets
 from local.simulation.coordinator import Coordinator
-from local.simulation.lockstep import SETTLE_SECONDS
+from local.simulation.lockstep import SETTLE_SECONDS, wait_for_all
 from local.simulation.placement import place
 from local.simulation.scenario import Scenario
 from tests.support.embedded_client import client
@@ -92,7 +92,9 @@ def upgraded(version: str, folder: Path, control: EmulatorControl) -> Upgrade:
     with contextlib.ExitStack() as running:
         with contextlib.chdir(releases.tree(version)):
             # Its modules are those of the folder that it starts in.
-            old_nodes = running.enter_context(Coordinator(specs[:2], folder / "old-nodes", control.endpoint_url))
+            old_nodes = running.enter_context(
+                ReleasedCoordinator(specs[:2], folder / "old-nodes", control.endpoint_url)
+            )
         for minute in range(1, BEFORE + 1):
             live(start + 60 * minute, control, old_nodes)
         client("cloudwatch").set_alarm_state(AlarmName=ALARM, StateValue="ALARM", StateReason="before the update")
@@ -112,6 +114,16 @@ def upgraded(version: str, folder: Path, control: EmulatorControl) -> Upgrade:
         version, before, after, back, alarms_before, alarms_after, endangered, served, names[:2], names[2:],
         booked_before, booked, roll_up(back), lost,
     )  # fmt: skip
+
+
+class ReleasedCoordinator(Coordinator):
+    """Runs nodes of 0.1.0, which read each horizon as a bare number."""
+
+    def advance(self, minute_end: float) -> None:
+        """Let every node live until ``minute_end`` and publish what it saw."""
+        for node in self.nodes:
+            node.write(str(minute_end + SETTLE_SECONDS).encode())
+        wait_for_all(self.nodes)
 
 
 def live(end: float, control: EmulatorControl, *nodes: Coordinator) -> None:
