@@ -8,6 +8,7 @@ from fleet.alarms import health, utilization
 from fleet.alarms.capacity import capacity_alarms
 from fleet.alarms.changes import change_in_progress
 from fleet.alarms.compilation import compilation_alarms, precompile_alarms
+from fleet.alarms.contributors import contributor_alarms
 from fleet.alarms.endpoint import endpoint_alarms, hosted_alarms
 from fleet.alarms.metric_refs import AlarmSpecError, MathRef, MetricRef
 from fleet.alarms.operations import metrics_budget, platform_alarms
@@ -18,6 +19,7 @@ from fleet.alarms.specs import (
     Area,
     Comparison,
     CompositeSpec,
+    ContributorSpec,
     InAlarm,
     Not,
     Severity,
@@ -34,6 +36,7 @@ __all__ = [
     "Area",
     "Comparison",
     "CompositeSpec",
+    "ContributorSpec",
     "InAlarm",
     "MathRef",
     "MetricRef",
@@ -44,6 +47,7 @@ __all__ = [
     "TreatMissingData",
     "alarms_in",
     "change_in_progress",
+    "contributor_alarms",
     "drawn_on",
     "endpoint_alarms",
     "fleet_alarms",

@@ -205,3 +205,23 @@ class CompositeSpec(_Alarm):
     def in_place_of(cls, alarm: AlarmSpec, rule: Rule) -> "CompositeSpec":
         """One that says what ``alarm`` says, when ``rule`` is true."""
         return cls(**{field.name: getattr(alarm, field.name) for field in fields(_Alarm)}, rule=rule)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContributorSpec(_Alarm):
+    """One PromQL alarm: every series that ``expression`` returns is breaching, and a contributor of its own.
+
+    Source: Amazon CloudWatch User Guide, "PromQL alarms"; PromQLCriteria of PutMetricAlarm in the API reference. In a
+    Prometheus rule, ``pending_seconds`` is ``for`` and ``recovery_seconds`` is ``keep_firing_for``.
+    """
+
+    expression: str
+    """An instant query; what must be true for as long as minutes are late is asked over a range."""
+    contributor: tuple[str, ...]
+    """The labels of its series: what one page is about."""
+    pending_seconds: int
+    """How long a series must have been returned without a break."""
+    recovery_seconds: int
+    """How long it must have been absent before the incident is over."""
+    reason: str
+    """Why these figures."""
