@@ -103,22 +103,22 @@ class ReplayedNode:
     def __init__(
         self, name: str, life: Life, start: int, printer: Printer, period_seconds: int, recorded: Lines | None = None
     ) -> None:
+        self.fleet = name
         self.life = life
         self._start = start
         self._printer = printer
         self._period = period_seconds
         self._recorded = recorded
         self._config = config(name, life, period_seconds)
+        self.name = self._config.node
         self._pipeline = self._booted(start)
         self._monitor_runs = False
         self._sequence = 0
         self._waiting: list[tuple[int, tuple[Datum, ...]]] = []
-        self.was_late = False
 
     def minute(self, index: int, *, reachable: bool) -> tuple[NodeMinute | None, list[Datum]]:
         """What the node knows of its minute ``index``, None without an agent, and the datums that reach CloudWatch."""
         begin = self._start + index * MINUTE
-        self.was_late = False
         if self.life.happens("node-gone", index):
             # Another machine comes, if one comes: it remembers nothing, and what this one kept is lost with it.
             self._pipeline, self._monitor_runs, self._waiting = self._booted(begin + MINUTE), False, []
@@ -135,7 +135,6 @@ class ReplayedNode:
         if not reachable or self.life.happens("no-route", index):
             return entry, []
         sent, self._waiting = self._waiting, []
-        self.was_late = len(sent) > 1
         return entry, [datum for kept, datums in sent if index - kept <= _OLDEST_MINUTES for datum in datums]
 
     def _booted(self, now: int) -> Pipeline:
