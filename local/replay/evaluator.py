@@ -38,6 +38,7 @@ class Evaluator:
 
     def __init__(self, specs: Iterable[Spec], store: Store, start: float, muted: Iterable[MuteRule] = ()) -> None:
         self._specs = {spec.name: spec for spec in _with_suppressors(specs)}
+        self._store = store
         self._alarms = AlarmSet(store)
         for rule in muted:
             self._alarms.mute(rule)
@@ -45,8 +46,10 @@ class Evaluator:
             self._alarms.put(definition(spec), start)
 
     def advance(self, minute: int) -> list[Change]:
-        """Evaluate everything when the minute that began at unix second ``minute`` has been published."""
-        events = self._alarms.advance(minute + MINUTE + SETTLE_SECONDS)
+        """Evaluate everything soon after the minute that began at unix second ``minute``, by what can be seen then."""
+        now = minute + MINUTE + SETTLE_SECONDS
+        self._store.reveal(now)
+        events = self._alarms.advance(now)
         # When somebody is told, which is later than the change of state where something held it back.
         acted = [(event.at, event.change) for event in events if isinstance(event, Action)]
         return [

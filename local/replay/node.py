@@ -39,31 +39,29 @@ class ReplayedNode:
     def __init__(
         self, name: str, life: Life, start: int, printer: Printer, period_seconds: int, recorded: Lines | None = None
     ) -> None:
+        self.fleet = name
         self.life = life
         self._config = config(name, life, period_seconds)
-        self._name = self._config.node
+        self.name = self._config.node
         self._living = printer.living(name, life, start, period_seconds, recorded)
         self._waiting: list[tuple[int, tuple[Datum, ...]]] = []
-        self.was_late = False
 
     def minute(self, index: int, *, reachable: bool) -> tuple[NodeMinute | None, list[Datum]]:
         """What the node knows of its minute ``index``, None without an agent, and the datums that reach CloudWatch."""
-        self.was_late = False
         lived = self._living.minute(index, len(self._waiting))
         if lived is None:
             if self.life.happens("node-gone", index):
                 # What this machine kept is lost with it.
                 self._waiting = []
             return None, []
-        entry, datums = self._named(lived[0]), lived[1]
+        entry, datums = self.named(lived[0]), lived[1]
         self._waiting.append((index, datums))
         if not reachable or self.life.happens("no-route", index):
             return entry, []
         sent, self._waiting = self._waiting, []
-        self.was_late = len(sent) > 1
         return entry, [datum for kept, datums in sent if index - kept <= _OLDEST_MINUTES for datum in datums]
 
     def _named(self, entry: NodeMinute) -> NodeMinute:
-        if entry.node.name == self._name:
+        if entry.node.name == self.name:
             return entry
-        return replace(entry, node=replace(entry.node, name=self._name, config=self._config))
+        return replace(entry, node=replace(entry.node, name=self.name, config=self._config))

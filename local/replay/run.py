@@ -1,23 +1,25 @@
 """Replays one scenario: every minute the nodes live, publish what they can, and every set of alarms looks at it."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fleet import load_balancer, metrics, operations_metrics
+from fleet import metrics
 from fleet.alarms import AlarmSettings, Severity, Spec, Thresholds, endpoint_alarms, fleet_alarms
 from local.alarm_evaluation.schedules import Once
 from local.alarm_evaluation.suppression import MuteRule
 from local.replay import baselines
-from local.replay.balancer import answered, names_of
-from local.replay.evaluator import Change, Evaluator
-from local.replay.life import Life, life
+from local.replay.balancer import names_of
+from local.replay.cloud import Cloud, Lived, Watching
+from local.replay.delivery import AT_ONCE, Delivery
+from local.replay.evaluator import Change
+from local.replay.life import life
 from local.replay.node import ENVIRONMENT, Lines, Printer, ReplayedNode
 from local.replay.recording import recorded
 from local.replay.scenario import Scenario
-from local.replay.store import MINUTE, Store
-from local.replay.watch import Heard, apart, changes, heard, watched
+from local.replay.store import MINUTE, points
 
 OURS: Final = "neuron-fleet"
 # The demo's period: enough for every rule of the state machine, and a quarter of the work of the default of 5 s.
@@ -56,21 +58,45 @@ class Replay:
     timeline: tuple[Stretch, ...]
 
 
-def replay(scenario: Scenario, sets: Mapping[str, AlarmSet], folder: Path | None = None) -> Replay:
+def replay(
+    scenario: Scenario, sets: Mapping[str, AlarmSet], folder: Path | None = None, delivery: Delivery = AT_ONCE
+) -> Replay:
     """Run ``scenario`` against every one of ``sets``; recordings are files of ``folder``."""
-    store = Store()
+    (found,) = replay_under(scenario, sets, (delivery,), folder)
+    return found
+
+
+def replay_under(
+    scenario: Scenario, sets: Mapping[str, AlarmSet], deliveries: Sequence[Delivery], folder: Path | None = None
+) -> list[Replay]:
+    """What comes of one and the same ``scenario`` under each of ``deliveries``: its nodes live once."""
     fleets = {name: _nodes(scenario, name, folder) for name in scenario.fleets}
-    evaluators = {name: _evaluator(scenario, _specs(scenario, name, make), store) for name, make in sets.items()}
-    acted: dict[str, list[Change]] = {name: [] for name in sets}
+    watching = {name: _watching(scenario, _specs(scenario, name, make)) for name, make in sets.items()}
+    clouds = [Cloud(scenario, watching, delivery, _START) for delivery in deliveries]
     timeline: list[Stretch] = []
-    for minute in range(scenario.minutes):
-        begin = _START + minute * MINUTE
-        is_late = _publish(scenario, fleets, store, minute, timeline)
-        if is_late:
-            store.forget()
-        for name, evaluator in evaluators.items():
-            acted[name] += evaluator.advance(begin)
-    return Replay(scenario, {name: _told(found) for name, found in acted.items()}, tuple(timeline))
+    for minute in range(scenario.minutes + max(cloud.delivery.allowed_minutes for cloud in clouds)):
+        lived = {name: [_lived(scenario, node, minute) for node in nodes] for name, nodes in fleets.items()}
+        if minute < scenario.minutes:
+            _extend(timeline, lived, minute)
+        for cloud in clouds:
+            if minute < scenario.minutes + cloud.delivery.allowed_minutes:
+                cloud.minute(minute, lived)
+    return [
+        Replay(
+            _as_late(scenario, cloud.delivery.allowed_minutes),
+            {name: _told(found) for name, found in cloud.acted.items()},
+            tuple(timeline),
+        )
+        for cloud in clouds
+    ]
+
+
+def _as_late(scenario: Scenario, minutes: int) -> Scenario:
+    """The scenario whose incidents may be told of so many minutes later: nobody can tell of what cannot be seen."""
+    moved = (
+        each.model_copy(update={"by": each.by + minutes, "until": each.until + minutes}) for each in scenario.incidents
+    )
+    return scenario.model_copy(update={"incidents": tuple(moved)})
 
 
 def _specs(scenario: Scenario, alarm_set: str, make: AlarmSet) -> list[Spec]:
@@ -84,7 +110,7 @@ def _specs(scenario: Scenario, alarm_set: str, make: AlarmSet) -> list[Spec]:
     return specs
 
 
-def _evaluator(scenario: Scenario, specs: Sequence[Spec], store: Store) -> Evaluator:
+def _watching(scenario: Scenario, specs: Sequence[Spec]) -> Watching:
     """Mute rules are CloudWatch's: whoever has alarms has them too."""
     rules = [
         MuteRule(
@@ -95,7 +121,7 @@ def _evaluator(scenario: Scenario, specs: Sequence[Spec], store: Store) -> Evalu
         )
         for number, window in enumerate(scenario.maintenance)
     ]
-    return Evaluator(specs, store, _START, rules)
+    return Watching(specs, rules)
 
 
 def _nodes(scenario: Scenario, name: str, folder: Path | None) -> list[ReplayedNode]:
@@ -121,37 +147,24 @@ def _settings(scenario: Scenario, name: str) -> AlarmSettings:
     )
 
 
-def _publish(
-    scenario: Scenario, fleets: Mapping[str, list[ReplayedNode]], store: Store, minute: int, timeline: list[Stretch]
-) -> bool:
-    """Let every node live a minute; whether data of minutes before it came too."""
-    begin = _START + minute * MINUTE
+def _lived(scenario: Scenario, node: ReplayedNode, minute: int) -> Lived:
+    """Let ``node`` live a minute: what it sends by its own metrics, and by those of the other sets."""
     takes = not any(start <= minute < end for start, end in scenario.outages)
-    is_late = False
+    entry, datums = node.minute(minute, reachable=takes)
+    sends = points(metrics.NAMESPACE, datums)
     if takes:
-        store.put(operations_metrics.NAMESPACE, changes(ENVIRONMENT, scenario, minute, begin))
-    for name, nodes in fleets.items():
-        states: dict[str, int] = {}
-        for node in nodes:
-            entry, datums = node.minute(minute, reachable=takes)
-            state = entry.verdict.state.value if entry else "-"
-            states[state] = states.get(state, 0) + 1
-            store.put(metrics.NAMESPACE, datums)
-            is_late = is_late or node.was_late
-            if takes:
-                store.put(baselines.NAMESPACE, baselines.published(name, entry, begin))
-        if takes:
-            lives: list[Life] = [node.life for node in nodes]
-            told = Heard(heard(store, name, begin), apart(store, name, begin))
-            store.put(load_balancer.NAMESPACE, answered(name, scenario.fleets[name].endpoint, minute, begin))
-            store.put(
-                metrics.NAMESPACE, watched(ENVIRONMENT, name, scenario.fleets[name], lives, minute, begin, heard=told)
-            )
-        shown = tuple(sorted(states.items()))
+        begin = _START + minute * MINUTE
+        sends += points(baselines.NAMESPACE, baselines.published(node.fleet, entry, begin))
+    return Lived(node.life, node.name, entry.verdict.state if entry else None, sends)
+
+
+def _extend(timeline: list[Stretch], lived: Mapping[str, Sequence[Lived]], minute: int) -> None:
+    for name, nodes in lived.items():
+        counts = Counter("-" if node.state is None else node.state.value for node in nodes)
+        shown = tuple(sorted(counts.items()))
         last = next((each for each in reversed(timeline) if each.fleet == name), None)
         if last is None or last.states != shown:
             timeline.append(Stretch(name, minute, shown))
-    return is_late
 
 
 def _told(changes: Sequence[Change]) -> tuple[Told, ...]:

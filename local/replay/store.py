@@ -1,33 +1,67 @@
-"""The metrics of a replay in memory: one list of datums for each series and minute, statistics worked out once."""
+"""The metrics of a replay in memory, as far as they can be seen; statistics of a minute are worked out once."""
 
-from collections.abc import Iterable, Mapping
+import heapq
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from local.alarm_evaluation import Series, SeriesKey
 from local.alarm_evaluation.statistics import Datum
 from local.alarm_evaluation.statistics import statistic as statistic_of
+from local.replay.delivery import Batch
 
 MINUTE: Final = 60
 
 
+class Point(NamedTuple):
+    """One datum of PutMetricData, at its own ``minute``."""
+
+    key: SeriesKey
+    minute: int
+    datum: Datum
+
+
+def points(namespace: str, datums: Iterable[Mapping[str, Any]]) -> list[Point]:
+    """Datums of PutMetricData's shape; ``Timestamp`` is unix seconds or ISO 8601."""
+    return [
+        Point(
+            SeriesKey.of(namespace, datum["MetricName"], datum["Dimensions"]),
+            _seconds(datum["Timestamp"]),
+            _datum(datum),
+        )
+        for datum in datums
+    ]
+
+
 class Store:
-    """Takes datums as PutMetricData does and answers with the statistics of minutes: a ``SeriesSource``."""
+    """Takes what is published and answers with what can be seen by now: a ``SeriesSource``."""
 
     def __init__(self) -> None:
         self._datums: dict[SeriesKey, dict[int, list[Datum]]] = {}
-        self._known: dict[tuple[SeriesKey, str], dict[int, float | None]] = {}
+        self._known: dict[SeriesKey, dict[str, dict[int, float | None]]] = {}
+        # By the second in which they can be seen, and those seconds as a heap.
+        self._coming: dict[int, list[Point]] = {}
+        self._moments: list[int] = []
 
-    def put(self, namespace: str, datums: Iterable[Mapping[str, Any]]) -> None:
-        """Store ``datums`` of PutMetricData's shape; ``Timestamp`` is unix seconds or ISO 8601."""
-        for datum in datums:
-            minute = _seconds(datum["Timestamp"])
-            key = SeriesKey.of(namespace, datum["MetricName"], datum["Dimensions"])
-            self._datums.setdefault(key, {}).setdefault(minute, []).append(_datum(datum))
+    def take(self, found: Sequence[Point], batch: Batch) -> None:
+        """Keep ``found`` until each of its datums can be seen."""
+        for point in itertools.chain.from_iterable(itertools.repeat(found, batch.times)):
+            moment = batch.visible_at()
+            if moment not in self._coming:
+                self._coming[moment] = []
+                heapq.heappush(self._moments, moment)
+            at = point._replace(minute=point.minute + batch.offset) if batch.offset else point
+            self._coming[moment].append(at)
 
-    def forget(self) -> None:
-        """Work everything out anew: data of minutes that were asked for before has come."""
-        self._known.clear()
+    def reveal(self, now: float) -> None:
+        """Let time go on to unix second ``now``: whatever has come by then fills its own minute."""
+        while self._moments and self._moments[0] <= now:
+            for key, minute, datum in self._coming.pop(heapq.heappop(self._moments)):
+                self._datums.setdefault(key, {}).setdefault(minute, []).append(datum)
+                for known in self._known.get(key, {}).values():
+                    known.pop(minute, None)
 
     def named(self, metric: str) -> list[SeriesKey]:
         """Every series of ``metric`` that has a datum."""
@@ -49,7 +83,7 @@ class Store:
         """
         if period != MINUTE:
             raise ValueError(f"{key.name}: a replay knows minutes, not periods of {period} s")
-        known = self._known.setdefault((key, statistic), {})
+        known = self._known.setdefault(key, {}).setdefault(statistic, {})
         datums = self._datums.get(key, {})
         found: Series = {}
         for minute in range(start, end, MINUTE):
@@ -61,6 +95,7 @@ class Store:
         return found
 
 
+@lru_cache(maxsize=1024)
 def _seconds(timestamp: str | float) -> int:
     seconds = datetime.fromisoformat(timestamp).timestamp() if isinstance(timestamp, str) else timestamp
     return int(seconds) // MINUTE * MINUTE
