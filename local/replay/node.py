@@ -54,7 +54,7 @@ class ReplayedNode:
                 # What this machine kept is lost with it.
                 self._waiting = []
             return None, []
-        entry, datums = self.named(lived[0]), lived[1]
+        entry, datums = self._named(lived[0]), lived[1]
         self._waiting.append((index, datums))
         if not reachable or self.life.happens("no-route", index):
             return entry, []
