@@ -9,9 +9,9 @@ from typing import Final
 from local.replay.generator.distributions import Figure, LogNormal, Uniform
 
 # Fleets.
-NODES: Final = Figure("nodes of a fleet", LogNormal(5, 0.9, 1, 64), "most fleets are small, a few are large")
+NODES: Final = Figure("nodes of a fleet", LogNormal(3.5, 0.9, 1, 64), "most fleets are small, a few are large")
 SMALL_SHARE: Final = Figure("nodes of the smaller of two jobs, share", Uniform(0.2, 0.5), "two teams on one fleet")
-HOURS: Final = Figure("hours of a scenario", LogNormal(5, 0.4, 2.5, 10), "half a working day to a night")
+HOURS: Final = Figure("hours of a scenario", LogNormal(4, 0.35, 2.5, 10), "half a working day to a night")
 TARGET: Final = Figure("utilization that a fleet aims at, percent", Uniform(28, 45), "what good training reaches")
 SPEED: Final = Figure("utilization of a healthy job, share of the aim", Uniform(0.8, 1.25), "aims are met, or nearly")
 CORES: Final = Figure("busy cores of a healthy job, percent", Uniform(82, 99), "steps leave little time between them")
