@@ -17,6 +17,7 @@ from fleet.alarms.specs import (
     TreatMissingData,
 )
 from fleet.job_progress import HANG_MINUTES, IDLE_PERCENT
+from fleet.lateness import lasting, lasting_filled
 from fleet.stragglers import STRAGGLER_POINTS
 
 
@@ -41,7 +42,7 @@ def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.LOWEST_JOB_CORE_UTILIZATION, "Minimum"),
         comparison=Comparison.BELOW,
         threshold=IDLE_PERCENT,
-        datapoints=_window(settings, (4, 5), (25, 30)),
+        datapoints=_window(settings, lasting(4), (25, 30)),
         silence=TreatMissingData.NOT_BREACHING,
         drawn_on=metrics.LOWEST_JOB_CORE_UTILIZATION.name,
     )
@@ -134,7 +135,7 @@ def job_hang(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.NODES_HUNG, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=(1, 1),
+        datapoints=lasting(1),
         silence=TreatMissingData.NOT_BREACHING,
     )
 
@@ -159,7 +160,7 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
         ),
         comparison=Comparison.ABOVE,
         threshold=STRAGGLER_POINTS,
-        datapoints=(10, 10),
+        datapoints=lasting_filled(10),
         silence=TreatMissingData.NOT_BREACHING,
         drawn_on=metrics.JOB_CORES_APART.name,
     )

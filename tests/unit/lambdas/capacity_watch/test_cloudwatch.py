@@ -10,7 +10,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from botocore.stub import Stubber
+from botocore.stub import ANY, Stubber
 
 from fleet.stragglers import points_apart
 from lambdas.capacity_watch import service
@@ -43,13 +43,14 @@ ASKED = {
             },
         }
     ],
-    "StartTime": END - timedelta(minutes=5),
-    "EndTime": END,
+    # Minutes that are complete, also where heartbeats come five minutes late.
+    "StartTime": END - timedelta(minutes=10),
+    "EndTime": END - timedelta(minutes=5),
 }
 
 
 @pytest.mark.parametrize(("values", "heard"), [([16.0, 16.0, 17.0, 16.0, 16.0], 16), ([], 0)])
-def test_the_newest_five_whole_minutes_are_asked_for(values: list[float], heard: int) -> None:
+def test_the_newest_five_complete_minutes_are_asked_for(values: list[float], heard: int) -> None:
     client = boto3.client("cloudwatch", region_name="us-east-2")
     times = [END - timedelta(minutes=index + 1) for index in range(len(values))]
     with Stubber(client) as stubber:
@@ -105,6 +106,20 @@ def test_the_job_whose_cores_are_farthest_apart_counts() -> None:
     jobs = {"even": (98.0, 97.0), "uneven": (97.0, 66.0), "lighter": (70.0, 68.0)}
 
     assert asked(of_fleet(99, 66), of_jobs(jobs)) == 31
+
+
+def test_where_data_are_late_the_newest_minute_that_has_come_counts() -> None:
+    client = boto3.client("cloudwatch", region_name="us-east-2")
+    late = {"StartTime": END - timedelta(minutes=6), "EndTime": END, "ScanBy": "TimestampDescending"}
+    answers = [of_fleet(99, 66), of_jobs({"uneven": (97.0, 66.0)})]
+    with Stubber(client) as stubber:
+        for answer in answers:
+            for each in answer["MetricDataResults"]:
+                each["Values"].append(50.0)
+                each["Timestamps"].append(MINUTE - timedelta(minutes=1))
+            stubber.add_response("get_metric_data", answer, {"MetricDataQueries": ANY, **late})
+
+        assert JobPaces(client).of(place(), NOW) == 31
 
 
 def test_two_jobs_that_are_far_from_each_other_are_not_apart_in_themselves() -> None:
