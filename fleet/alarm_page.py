@@ -70,6 +70,8 @@ class AlarmPage:
     evidence: EvidenceKind = EvidenceKind.NODES
     evidence_minutes: int = EVIDENCE_MINUTES
     first_command: str | None = None
+    contributor: tuple[str, ...] = ()
+    """The labels of what an alarm follows one by one, such as ``job`` and ``node``; none: it has one state."""
 
     def of(self, description: str) -> "AlarmPage":
         """The same of an alarm that was deployed with ``description``: other words than ours are told as they are."""

@@ -5,7 +5,7 @@ CDK, and the backtest evaluates the same spec against recorded minutes.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from fleet import naming
@@ -225,3 +225,8 @@ class ContributorSpec(_Alarm):
     """How long it must have been absent before the incident is over."""
     reason: str
     """Why these figures."""
+
+    def page(self, runbooks_url: str) -> AlarmPage:
+        """What the pager says of it: also what it follows."""
+        # Not super(): a dataclass with slots is another class than the one that the compiler saw.
+        return replace(_Alarm.page(self, runbooks_url), contributor=self.contributor)

@@ -17,6 +17,7 @@ from fleet.alarm_page import AlarmPage, EvidenceKind
 from fleet.paging import SMALL_FLEET
 from lambdas.pager import capacity, evidence
 from lambdas.pager.capacity import Capacity
+from lambdas.pager.contributors import node_first, of_its_job
 from lambdas.pager.errors import EnrichmentError
 from lambdas.pager.evidence import Evidence
 from lambdas.pager.job_events import of_idle_jobs, of_lost_jobs, reports_query
@@ -115,6 +116,7 @@ def _evidence(of: Enrichment, alarm: AlarmPage, change: AlarmChange, sources: So
     fleet = change.name.split("/")[1]
     is_large = fleet in sources.large_fleets
     events = (sources.states if is_large else sources.nodes).read(of.query or "", *window)
+    events = of_its_job(events, change.attributes)
     if kind is EvidenceKind.LOST_JOBS:
         events = of_lost_jobs(events, _reports(fleet, sources, *window) if is_large else ())
     if kind is EvidenceKind.IDLE_JOBS:
@@ -126,7 +128,7 @@ def _evidence(of: Enrichment, alarm: AlarmPage, change: AlarmChange, sources: So
         found = replace(found, began=None, usd_since=None)
     if not found.nodes:
         raise EnrichmentError(f"no node wrote an event in the last {alarm.evidence_minutes} minutes")
-    return found
+    return node_first(found, change.attributes)
 
 
 def _reports(fleet: str, sources: Sources, start: datetime, end: datetime) -> list[NodeEvent]:

@@ -56,13 +56,28 @@ class AlarmChange(_In):
     description: Annotated[str, BeforeValidator(lambda text: text or "")] = Field(default="", alias="AlarmDescription")
     state: State = Field(alias="NewStateValue")
     old_state: State = Field(alias="OldStateValue")
-    reason: str = Field(default="", alias="NewStateReason")
+    reason: Annotated[str, BeforeValidator(lambda text: text or "")] = Field(default="", alias="NewStateReason")
     changed_at: AwareDatetime = Field(alias="StateChangeTime")
+    contributor: Annotated[str, BeforeValidator(lambda text: text or "")] = Field(
+        default="", alias="AlarmContributorId"
+    )
+    """Which of the series that the alarm follows; empty where the transition is the alarm's own."""
+    attributes: Annotated[Mapping[str, str], BeforeValidator(lambda named: named or {})] = Field(
+        default_factory=dict, alias="AlarmContributorAttributes"
+    )
+    """The labels of that series, such as ``job`` and ``node``."""
 
     @property
     def region(self) -> str:
         """The region's code; the message's own ``Region`` is a display name."""
         return self.arn.split(":")[3]
+
+    @property
+    def identity(self) -> str:
+        """What can have one incident at a time: an alarm, or one job of those that an alarm follows."""
+        if not self.contributor:
+            return self.arn
+        return f"{self.arn}|{self.attributes.get('job', '')}"
 
     @property
     def changed_at_text(self) -> str:

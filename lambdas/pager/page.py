@@ -77,8 +77,8 @@ class Page:
     @property
     def dedup_key(self) -> str:
         """The incident's name at a destination: what opens it, closes it, and is folded into it has the same."""
-        arn = self.change.arn
-        return arn if self.known_since is None else f"{arn}#{milliseconds(self.known_since)}"
+        identity = self.change.identity
+        return identity if self.known_since is None else f"{identity}#{milliseconds(self.known_since)}"
 
     @property
     def what(self) -> str:

@@ -79,12 +79,20 @@ def facts(page: Page) -> list[tuple[str, str]]:
     """What is known, each with its name: why, whose, how many dollars, which numbers."""
     named = [
         *capacity.facts(page.capacity).items(),
+        ("About", about(page)),
         ("Job", jobs(page)),
         ("Money", money(page)),
         ("Changes", metric_queries.wording(page.changes, page.change.changed_at)),
         ("Numbers", numbers(page)),
     ]
     return [(name, text) for name, text in named if text]
+
+
+def about(page: Page) -> str | None:
+    """Which job or node, where the alarm follows each: ``node i-0a1b2c``."""
+    named = page.change.attributes
+    labels = page.alarm.contributor or tuple(sorted(named))
+    return ", ".join(f"{label} {named[label]}" for label in labels if label in named) or None
 
 
 def jobs(page: Page) -> str | None:

@@ -23,6 +23,8 @@ from lambdas.pager.settings import Settings
 
 # So long an OK waits for its own ALARM; then whatever it may have opened is closed unseen.
 LATE: Final = timedelta(minutes=15)
+# So long the whole of an alarm waits for the messages of its contributors; then it is told itself.
+CONTRIBUTORS_LATE: Final = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,10 @@ def handle(change: AlarmChange, severity: Severity, dependencies: Dependencies) 
     """Deliver the page of ``change`` to every destination that it is for."""
     if change.state is State.INSUFFICIENT_DATA:
         return Outcome(page=None)
+    if dependencies.settings.alarm(change).contributor and not change.contributor:
+        waits = _contributors(change, dependencies)
+        if waits is not None:
+            return waits
     incident = _incident(change, dependencies.incidents)
     if change.state is State.OK:
         return _over(change, severity, incident, dependencies)
@@ -80,6 +86,19 @@ def handle(change: AlarmChange, severity: Severity, dependencies: Dependencies) 
         return outcome
     end = change.model_copy(update={"state": State.OK, "old_state": State.ALARM, "changed_at": incident.ended_at})
     return outcome.then(_resolved(end, severity, incident, dependencies))
+
+
+def _contributors(change: AlarmChange, dependencies: Dependencies) -> Outcome | None:
+    """What becomes of a transition of a whole alarm whose contributors are told by themselves; None: it is told."""
+    try:
+        heard = dependencies.incidents.contributor_heard(change, LATE)
+    except IncidentStoreError:
+        return None
+    if heard:
+        return Outcome(page=None)
+    if datetime.fromtimestamp(dependencies.now(), UTC) - change.changed_at < CONTRIBUTORS_LATE:
+        return Outcome(page=None, waits="its contributors have not come yet")
+    return None
 
 
 def tell(notice: Notice, dependencies: Dependencies) -> Outcome:
@@ -101,7 +120,11 @@ def tell(notice: Notice, dependencies: Dependencies) -> Outcome:
 
 def _over(change: AlarmChange, severity: Severity, incident: Incident, dependencies: Dependencies) -> Outcome:
     if incident.alarms:
-        return _resolved(change, severity, incident, dependencies)
+        if not incident.is_over:
+            # Another contributor of the same incident is still in ALARM.
+            return Outcome(page=None)
+        last = change.model_copy(update={"changed_at": incident.ended_at or change.changed_at})
+        return _resolved(last, severity, incident, dependencies)
     if incident.is_certain:
         if change.old_state is not State.ALARM:
             # A recovery from missing data, such as a new alarm's first OK, is no news.
@@ -124,9 +147,7 @@ def _in_doubt(change: AlarmChange, severity: Severity, dependencies: Dependencie
 def _resolved(change: AlarmChange, severity: Severity, incident: Incident, dependencies: Dependencies) -> Outcome:
     jobs = []
     for name in dependencies.settings.directory.destinations:
-        told = next(
-            (at for at in incident.alarms if _is_done(_key(change.arn, at, State.ALARM, name), dependencies)), None
-        )
+        told = next((at for at in incident.alarms if _is_done(_key(change, at, State.ALARM, name), dependencies)), None)
         if told is not None:
             page = _page(change, severity, incident, Enrichment(), dependencies, known_since=told)
             jobs.append((name, *_telling(page, name, dependencies)))
@@ -138,12 +159,12 @@ def _telling(page: Page, name: str, dependencies: Dependencies) -> tuple[str, Ca
     effect = partial(send, dependencies.settings.directory.destinations[name], page, dependencies.senders)
     change = page.change
     if not page.incident.is_certain:
-        return _key(change.arn, change.changed_at, change.state, name), effect
+        return _key(change, change.changed_at, change.state, name), effect
     # Under whichever of its ALARMs the incident was told of, it was told of.
     for at in page.incident.alarms:
-        if _is_done(key := _key(change.arn, at, change.state, name), dependencies):
+        if _is_done(key := _key(change, at, change.state, name), dependencies):
             return key, effect
-    return _key(change.arn, page.known_since or change.changed_at, change.state, name), effect
+    return _key(change, page.known_since or change.changed_at, change.state, name), effect
 
 
 def _is_done(key: str, dependencies: Dependencies) -> bool:
@@ -172,8 +193,8 @@ def _delivered(
     return Outcome(page, tuple(sent), tuple(repeated), failed)
 
 
-def _key(arn: str, at: datetime, state: State, destination: str) -> str:
-    return f"{arn}|{at.astimezone(UTC).isoformat(timespec='milliseconds')}|{state}|{destination}"
+def _key(change: AlarmChange, at: datetime, state: State, destination: str) -> str:
+    return f"{change.identity}|{at.astimezone(UTC).isoformat(timespec='milliseconds')}|{state}|{destination}"
 
 
 def _incident(change: AlarmChange, incidents: IncidentTable) -> Incident:

@@ -33,6 +33,7 @@ PACKAGES = {
     "jsii": "aws-cdk-lib",
     "markdown_it": "markdown-it-py",
     "prometheus_client": "prometheus-client",
+    "promql_parser": "promql-parser",
     "pydantic_core": "pydantic",
     "urllib3": "boto3",
     "yaml": "PyYAML",

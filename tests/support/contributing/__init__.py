@@ -17,7 +17,8 @@ import yaml
 from tests.support.templates import PROJECT_FOLDER
 
 FOLDER: Final = Path(__file__).parent
-_NOT_COPIED: Final = (".*", "node_modules", "dist", "build", "cdk.out*", "__pycache__", "*.egg-info")
+# Compiled modules are copied too: their sources keep their times, and compiling takes as long as the tests.
+_NOT_COPIED: Final = (".*", "node_modules", "dist", "build", "cdk.out*", "*.egg-info")
 
 
 @dataclass(frozen=True, slots=True)
