@@ -15,10 +15,14 @@ _MORE_THAN_ASKED: Final = 2
 
 
 def lasting(minutes: int) -> tuple[int, int]:
-    """So many breaching minutes (M, N), of a metric whose late minutes are missing, or late for a part of the nodes."""
-    return minutes, minutes + LATE_MINUTES - _MORE_THAN_ASKED
+    """So many breaching minutes (M, N) of a metric of many senders, some of whom are late, or of an expression on FILL.
 
-
-def lasting_filled(minutes: int) -> tuple[int, int]:
-    """So many breaching minutes (M, N), of an expression that fills late ones with figures of their own."""
+    Each of the newest minutes has a datapoint that may be untrue yet.
+    """
     return minutes, minutes + LATE_MINUTES
+
+
+def lasting_of_one(minutes: int) -> tuple[int, int]:
+    """So many breaching minutes (M, N) of a metric with one sender: a minute that is late is missing, and is made up
+    for by an older one."""
+    return minutes, minutes + LATE_MINUTES - _MORE_THAN_ASKED

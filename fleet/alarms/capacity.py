@@ -15,7 +15,7 @@ from fleet.alarms.metric_refs import MathRef
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import AlarmSpec, Area, Comparison, TreatMissingData
 from fleet.fleet_spec import MarketKind
-from fleet.lateness import lasting, lasting_filled
+from fleet.lateness import lasting, lasting_of_one
 
 UNUSED_MINUTES: Final = 30
 PRICE_MINUTES: Final = 15
@@ -47,7 +47,7 @@ def _missing(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         # The watch excuses what is on its way; three minutes outlast a node that is being replaced between two looks.
-        datapoints=lasting(3),
+        datapoints=lasting_of_one(3),
         silence=TreatMissingData.KEEP,
     )
 
@@ -63,7 +63,7 @@ def _price_stale(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         # A price grows old by the day; a read of the price table that failed must not open a ticket.
-        datapoints=lasting(PRICE_MINUTES),
+        datapoints=lasting_of_one(PRICE_MINUTES),
         silence=TreatMissingData.KEEP,
     )
 
@@ -79,7 +79,7 @@ def _unused(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.ABOVE,
         threshold=0,
         # As many minutes as the half hour has: a node that is replaced, or boots, leaves a hole of a few of them.
-        datapoints=lasting(UNUSED_MINUTES),
+        datapoints=lasting_of_one(UNUSED_MINUTES),
         silence=TreatMissingData.KEEP,
     )
 
@@ -126,7 +126,7 @@ def _ending(settings: AlarmSettings, key: str, title: str, minutes: int, summary
         comparison=Comparison.BELOW,
         threshold=minutes,
         # A clock does not flap.
-        datapoints=lasting_filled(1),
+        datapoints=lasting(1),
         silence=TreatMissingData.KEEP,
         # A graph whose axis goes up to a day would hide what the last hours do.
         drawn_on=metrics.CAPACITY_BLOCK_MINUTES_LEFT.name if minutes == SOON_MINUTES else None,

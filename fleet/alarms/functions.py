@@ -12,7 +12,7 @@ from fleet import naming, operations_metrics
 from fleet.alarms.metric_refs import MetricRef
 from fleet.alarms.settings import platform
 from fleet.alarms.specs import AlarmSpec, Comparison, Severity, TreatMissingData
-from fleet.lateness import lasting
+from fleet.lateness import lasting_of_one
 from fleet.operations_metrics import OperationsMetric
 
 PAGER: Final = "pager"
@@ -57,7 +57,7 @@ def waiting(  # noqa: PLR0913  an alarm's own fields, all named
         metric=MetricRef("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", queue),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=lasting(1),
+        datapoints=lasting_of_one(1),
         # SQS stops to report a queue that nothing has touched for hours, and its messages still lie there (SQS
         # Developer Guide, "Available CloudWatch metrics for Amazon SQS").
         silence=TreatMissingData.KEEP,
@@ -85,7 +85,7 @@ class ScheduledFunction:
     problems: OperationsMetric
     problem: str
     silence: str
-    problem_looks: tuple[int, int] = lasting(PROBLEM_LOOKS)
+    problem_looks: tuple[int, int] = lasting_of_one(PROBLEM_LOOKS)
     silent_minutes: int = SILENT_MINUTES
 
 

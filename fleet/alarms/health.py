@@ -7,7 +7,7 @@ from fleet.alarm_page import LONG_EVIDENCE_MINUTES, EvidenceKind
 from fleet.alarms.metric_refs import MathRef
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import AlarmSpec, Area, Comparison, TreatMissingData
-from fleet.lateness import lasting, lasting_filled
+from fleet.lateness import lasting, lasting_of_one
 
 BLIND_SHARE: Final = 0.05
 SILENT_MINUTES: Final = 15
@@ -44,7 +44,7 @@ def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
         ),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=lasting_filled(1),
+        datapoints=lasting(1),
         silence=TreatMissingData.NOT_BREACHING,
     )
 
@@ -86,7 +86,7 @@ def fleet_silent(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         # A node that boots is silent too, for less than this.
-        datapoints=lasting(SILENT_MINUTES),
+        datapoints=lasting_of_one(SILENT_MINUTES),
         # Without the capacity watch nobody knows whether there are nodes; CapacityWatchSilent tells of that.
         silence=TreatMissingData.KEEP,
     )
@@ -113,7 +113,7 @@ def agent_silent(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         # An agent that is updated, or a node that is ended, is silent for a few minutes.
-        datapoints=lasting(10),
+        datapoints=lasting_of_one(10),
         silence=TreatMissingData.KEEP,
     )
 

@@ -17,7 +17,7 @@ from fleet.alarms.specs import (
     TreatMissingData,
 )
 from fleet.job_progress import HANG_MINUTES, IDLE_PERCENT
-from fleet.lateness import lasting, lasting_filled
+from fleet.lateness import lasting
 from fleet.stragglers import STRAGGLER_POINTS
 
 
@@ -42,7 +42,7 @@ def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.LOWEST_JOB_CORE_UTILIZATION, "Minimum"),
         comparison=Comparison.BELOW,
         threshold=IDLE_PERCENT,
-        datapoints=_window(settings, lasting(4), (25, 30)),
+        datapoints=_window(settings, lasting(5), (25, 30)),
         silence=TreatMissingData.NOT_BREACHING,
         drawn_on=metrics.LOWEST_JOB_CORE_UTILIZATION.name,
     )
@@ -65,7 +65,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         metric=settings.metric(measured, "Minimum"),
         comparison=Comparison.BELOW,
         threshold=threshold,
-        datapoints=_window(settings, (12, 15), (36, 45)),
+        datapoints=_window(settings, lasting(12), (36, 45)),
         silence=TreatMissingData.NOT_BREACHING,
         drawn_on=measured.name,
         notifies=False,
@@ -77,7 +77,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         metric=settings.metric(metrics.WASTED_USD_PER_HOUR, "Maximum"),
         comparison=Comparison.ABOVE,
         threshold=thresholds.wasted_usd_per_node_hour,
-        datapoints=_window(settings, (12, 15), (36, 45)),
+        datapoints=_window(settings, lasting(12), (36, 45)),
         silence=TreatMissingData.NOT_BREACHING,
         notifies=False,
     )
@@ -160,7 +160,7 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
         ),
         comparison=Comparison.ABOVE,
         threshold=STRAGGLER_POINTS,
-        datapoints=lasting_filled(10),
+        datapoints=lasting(8),
         silence=TreatMissingData.NOT_BREACHING,
         drawn_on=metrics.JOB_CORES_APART.name,
     )

@@ -31,7 +31,7 @@ class AgentHeartbeats:
 
     def of(self, place: FleetDeployment, now: datetime) -> int:
         """Agents that spoke in the newest minutes that are complete, however late their heartbeats come."""
-        end = _whole(now) - timedelta(minutes=LATE_MINUTES)
+        end = _whole(now)
         answer = self._cloudwatch.get_metric_data(
             MetricDataQueries=[{"Id": "heartbeats", "MetricStat": _of_fleet(place, metrics.AGENT_HEARTBEAT, "Sum")}],
             StartTime=end - timedelta(minutes=HEARD_MINUTES),
@@ -47,7 +47,7 @@ class JobPaces:
         self._cloudwatch = cloudwatch
 
     def of(self, place: FleetDeployment, now: datetime) -> float | None:
-        """Points that a core is behind its own job's median, in the newest minute that has come.
+        """Points that a core is behind its own job's median, in the newest minute that is complete.
 
         None where no job runs, or no two cores are far enough apart to ask.
         """
@@ -63,10 +63,7 @@ class JobPaces:
         """By the query's id and the label of each series, its value; a series without one is left out."""
         end = _whole(now)
         answer = self._cloudwatch.get_metric_data(
-            MetricDataQueries=queries,
-            StartTime=end - timedelta(minutes=1 + LATE_MINUTES),
-            EndTime=end,
-            ScanBy="TimestampDescending",
+            MetricDataQueries=queries, StartTime=end - timedelta(minutes=1), EndTime=end
         )
         found: dict[str, dict[str, float]] = {query["Id"]: {} for query in queries}
         for each in answer["MetricDataResults"]:
@@ -76,8 +73,8 @@ class JobPaces:
 
 
 def _whole(now: datetime) -> datetime:
-    """The end of the newest minutes that are asked for; the one before ``now`` is left out, for nodes still send it."""
-    return now.replace(second=0, microsecond=0) - timedelta(minutes=1)
+    """The end of the newest minute that every node has sent, and that can be seen however late that is."""
+    return now.replace(second=0, microsecond=0) - timedelta(minutes=1 + LATE_MINUTES)
 
 
 def _of_fleet(place: FleetDeployment, spec: MetricSpec, statistic: str) -> "MetricStatTypeDef":

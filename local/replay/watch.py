@@ -1,7 +1,7 @@
 """What the capacity watch would publish of a replay, once a minute: nodes, reservations, the block's end, changes.
 
 What it asks CloudWatch of a fleet's agents is answered from the replay's own store, for the minutes that
-``lambdas/capacity_watch/cloudwatch.py`` asks for: not of the one before its own, which nodes still send.
+``lambdas/capacity_watch/cloudwatch.py`` asks for: for those that are complete.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _BUSY: Final = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING
 
 def heard(store: Store, fleet: str, begin: int) -> int:
     """How many of the fleet's agents spoke; the watch looks in the minute that begins at unix second ``begin``."""
-    key, end = _series(metrics.AGENT_HEARTBEAT, fleet), begin - (1 + LATE_MINUTES) * MINUTE
+    key, end = _series(metrics.AGENT_HEARTBEAT, fleet), _whole(begin)
     return agents_heard(list(store.values(key, "Sum", end - HEARD_MINUTES * MINUTE, end, MINUTE).values()))
 
 
@@ -50,9 +50,13 @@ def _series(spec: MetricSpec, fleet: str) -> SeriesKey:
 
 
 def _value(store: Store, key: SeriesKey, statistic: str, begin: int) -> float | None:
-    end = begin - MINUTE
-    newest = store.values(key, statistic, end - (1 + LATE_MINUTES) * MINUTE, end, MINUTE)
-    return newest[max(newest)] if newest else None
+    end = _whole(begin)
+    return store.values(key, statistic, end - MINUTE, end, MINUTE).get(end - MINUTE)
+
+
+def _whole(begin: int) -> int:
+    """The end of the newest minute that is complete, however late it comes."""
+    return begin - (1 + LATE_MINUTES) * MINUTE
 
 
 # The watch excuses what is on its way: a node that is replaced takes about this long.

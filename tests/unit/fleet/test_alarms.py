@@ -246,7 +246,7 @@ def test_low_utilization_watches_the_worst_job_of_the_worst_node() -> None:
     below = metric_alarm("UtilizationBelowThreshold", thresholds=Thresholds(low_utilization_percent=25))
 
     assert series(below) == {"LowestJobTensorEngineUtilization": "Minimum"}
-    assert (below.comparison, below.threshold, below.datapoints) == (Comparison.BELOW, 25, (12, 15))
+    assert (below.comparison, below.threshold, below.datapoints) == (Comparison.BELOW, 25, (12, 17))
 
 
 def test_without_flops_low_utilization_falls_back_to_core_utilization() -> None:
@@ -260,7 +260,7 @@ def test_waste_is_held_against_the_dollars_of_one_node() -> None:
     waste = metric_alarm("WasteAboveThreshold", thresholds=Thresholds(wasted_usd_per_node_hour=6))
 
     assert series(waste) == {"WastedUsdPerHour": "Maximum"}
-    assert (waste.comparison, waste.threshold, waste.datapoints) == (Comparison.ABOVE, 6, (12, 15))
+    assert (waste.comparison, waste.threshold, waste.datapoints) == (Comparison.ABOVE, 6, (12, 17))
 
 
 def test_low_utilization_pages_for_percent_and_dollars_unless_another_page_says_why() -> None:
@@ -293,7 +293,7 @@ def test_a_hang_is_what_one_node_says_of_one_of_its_jobs() -> None:
 
     assert series(hang) == {"NodesHung": "Maximum"}
     # The ten minutes are the node's to count, for each of its jobs; one of its minutes is enough, also when it is late.
-    assert (hang.comparison, hang.threshold, hang.datapoints) == (Comparison.AT_LEAST, 1, (1, 4))
+    assert (hang.comparison, hang.threshold, hang.datapoints) == (Comparison.AT_LEAST, 1, (1, 6))
 
 
 def test_a_lull_of_an_endpoint_is_no_matter_of_minutes() -> None:
@@ -303,9 +303,9 @@ def test_a_lull_of_an_endpoint_is_no_matter_of_minutes() -> None:
     }
 
     assert windows == {
-        "IdleAllocated": ((4, 7), (25, 30)),
-        "UtilizationBelowThreshold": ((12, 15), (36, 45)),
-        "WasteAboveThreshold": ((12, 15), (36, 45)),
+        "IdleAllocated": ((5, 10), (25, 30)),
+        "UtilizationBelowThreshold": ((12, 17), (36, 45)),
+        "WasteAboveThreshold": ((12, 17), (36, 45)),
     }
 
 

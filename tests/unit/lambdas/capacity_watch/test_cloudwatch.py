@@ -23,8 +23,8 @@ from tests.support.capacity_account import Account
 from tests.support.client_shapes import shaped
 from tests.support.watched_capacity import NOW, endpoint, nodes, place
 
-# The minute before the one of NOW is not asked for: its batches may still be on their way.
-END = datetime(2026, 11, 21, 10, 2, tzinfo=UTC)
+# The six minutes before the one of NOW are not asked for: their batches may still be on their way.
+END = datetime(2026, 11, 21, 9, 57, tzinfo=UTC)
 ASKED = {
     "MetricDataQueries": [
         {
@@ -43,9 +43,8 @@ ASKED = {
             },
         }
     ],
-    # Minutes that are complete, also where heartbeats come five minutes late.
-    "StartTime": END - timedelta(minutes=10),
-    "EndTime": END - timedelta(minutes=5),
+    "StartTime": END - timedelta(minutes=5),
+    "EndTime": END,
 }
 
 
@@ -108,16 +107,12 @@ def test_the_job_whose_cores_are_farthest_apart_counts() -> None:
     assert asked(of_fleet(99, 66), of_jobs(jobs)) == 31
 
 
-def test_where_data_are_late_the_newest_minute_that_has_come_counts() -> None:
+def test_paces_are_those_of_a_minute_that_is_complete_however_late_it_comes() -> None:
     client = boto3.client("cloudwatch", region_name="us-east-2")
-    late = {"StartTime": END - timedelta(minutes=6), "EndTime": END, "ScanBy": "TimestampDescending"}
-    answers = [of_fleet(99, 66), of_jobs({"uneven": (97.0, 66.0)})]
+    times = {"StartTime": MINUTE, "EndTime": END}
     with Stubber(client) as stubber:
-        for answer in answers:
-            for each in answer["MetricDataResults"]:
-                each["Values"].append(50.0)
-                each["Timestamps"].append(MINUTE - timedelta(minutes=1))
-            stubber.add_response("get_metric_data", answer, {"MetricDataQueries": ANY, **late})
+        for answer in (of_fleet(99, 66), of_jobs({"uneven": (97.0, 66.0)})):
+            stubber.add_response("get_metric_data", answer, {"MetricDataQueries": ANY, **times})
 
         assert JobPaces(client).of(place(), NOW) == 31
 
