@@ -26,6 +26,8 @@ from fleet.instances import instance_type
 from fleet.metrics import CATALOGUE, MetricSpec
 from fleet.prices import price_for
 from local.replay.life import REGION, Life
+from local.replay.scenario import EventKind
+from local.replay.series import Pushed, SeriesPoint
 from local.replay.store import MINUTE
 from local.simulation.report import FIRST_PERIOD_SECONDS, GARBAGE, LATER_BY_SECONDS, ReportBuilder
 from local.simulation.script import Phase, PhaseKind, Script
@@ -72,6 +74,7 @@ ENVIRONMENT: Final = "replay"
 _SPOOLED_BYTES: Final = 4_000
 # Older batches go to the log event only.
 _OLDEST_MINUTES: Final = 180
+_SILENT: Final[tuple[EventKind, ...]] = ("agent-down", "no-route")
 Lines = Callable[[int], Sequence[tuple[float, bytes]]]
 
 
@@ -99,8 +102,15 @@ def config(name: str, life: Life, period_seconds: int) -> AgentConfig:
 class ReplayedNode:
     """Lives one minute after the other. ``recorded`` gives the lines of a minute in place of the stand-in's."""
 
-    def __init__(
-        self, name: str, life: Life, start: int, printer: Printer, period_seconds: int, recorded: Lines | None = None
+    def __init__(  # noqa: PLR0913, PLR0917  whose node it is, its time, and what it says
+        self,
+        name: str,
+        life: Life,
+        start: int,
+        printer: Printer,
+        period_seconds: int,
+        recorded: Lines | None = None,
+        pushed: Pushed | None = None,
     ) -> None:
         self.fleet = name
         self.life = life
@@ -108,19 +118,22 @@ class ReplayedNode:
         self._printer = printer
         self._period = period_seconds
         self._recorded = recorded
+        self._pushed = pushed
         self._config = config(name, life, period_seconds)
         self.name = self._config.node
         self._pipeline = self._booted(start)
         self._monitor_runs = False
         self._sequence = 0
         self._waiting: list[tuple[int, tuple[Datum, ...]]] = []
+        self._unpushed: list[SeriesPoint] = []
 
     def minute(self, index: int, *, reachable: bool) -> tuple[NodeMinute | None, list[Datum]]:
         """What the node knows of its minute ``index``, None without an agent, and the datums that reach CloudWatch."""
         begin = self._start + index * MINUTE
         if self.life.happens("node-gone", index):
             # Another machine comes, if one comes: it remembers nothing, and what this one kept is lost with it.
-            self._pipeline, self._monitor_runs, self._waiting = self._booted(begin + MINUTE), False, []
+            self._pipeline, self._monitor_runs = self._booted(begin + MINUTE), False
+            self._waiting, self._unpushed = [], []
             return None, []
         if self.life.happens("agent-down", index):
             self._monitor_runs = False
@@ -130,11 +143,21 @@ class ReplayedNode:
         own = SelfFigures(spool_bytes=len(self._waiting) * _SPOOLED_BYTES, cpu_percent=0.5, rss_bytes=60_000_000)
         around = Surroundings(self._collected(index))
         entry = self._pipeline.close(begin, begin + MINUTE, self._sequence, around, own)
-        self._waiting.append((index, metric_data(entry)))
+        datums = metric_data(entry)
+        self._waiting.append((index, datums))
+        if self._pushed is not None:
+            self._unpushed += self._pushed.of(entry, datums)
         if not reachable or self.life.happens("no-route", index):
             return entry, []
         sent, self._waiting = self._waiting, []
         return entry, [datum for kept, datums in sent if index - kept <= _OLDEST_MINUTES for datum in datums]
+
+    def push(self, index: int, *, reachable: bool) -> list[SeriesPoint]:
+        """The series that reach CloudWatch after minute ``index``: they wait on the node's disk as datums do."""
+        if not reachable or any(self.life.happens(what, index) for what in _SILENT):
+            return []
+        sent, self._unpushed = self._unpushed, []
+        return sent
 
     def _booted(self, now: int) -> Pipeline:
         return Pipeline(self._config, self._config.node, now, boot_id=f"boot-{now}", read=parsed)

@@ -12,8 +12,9 @@ from statistics import median
 from typing import Final
 
 from fleet.alarms import Severity
-from local.replay.run import OURS, Replay, Told
+from local.replay.run import OWN, Replay
 from local.replay.scenario import Incident
+from local.replay.told import Told
 
 # An alarm that looks back a quarter of an hour may cross its bar after the trouble has ended.
 _AFTERGLOW_MINUTES: Final = 5
@@ -101,7 +102,7 @@ def score(replays: Iterable[Replay], alarm_set: str) -> Score:
         outcomes += [
             Outcome(name, incident, _first(incident, pages))
             for incident, pages in zip(replay.scenario.incidents, found, strict=True)
-            if alarm_set == OURS or (incident.severity is Severity.PAGE and incident.kind != "endpoint")
+            if alarm_set in OWN or (incident.severity is Severity.PAGE and incident.kind != "endpoint")
         ]
         judged += [Judged(name, each, _is_true(each, found)) for each in told]
     return Score(tuple(outcomes), tuple(judged))
@@ -114,7 +115,7 @@ def _told_of(incident: Incident, told: Sequence[Told], alarm_set: str) -> list[T
         for each in told
         if each.fleet == incident.fleet
         and incident.at <= each.minute <= incident.until + _AFTERGLOW_MINUTES
-        and (each.alarm in named if alarm_set == OURS else incident.severity is Severity.PAGE)
+        and (each.alarm in named if alarm_set in OWN else incident.severity is Severity.PAGE)
     ]
 
 

@@ -1,0 +1,78 @@
+"""The series that a node's agent pushes by OTLP, as far as a set of rules reads them.
+
+They are the agent's own families (``agents.sinks.series``), called as ``agents.sinks.otlp_requests`` calls them; a test
+decodes its requests and finds the same. Each has the time at which its minute ended.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from agents.minute.batch import Batch, Datum, NodeMinute
+from agents.minute.log_event import log_event
+from agents.sinks.series.family import Shape
+from agents.sinks.series.names import PREFIX
+from agents.sinks.series.node import families
+from fleet.metrics import PERIOD_SECONDS
+from local.alarm_evaluation.promql import Labels, Selector, labels_of
+
+_COMMON: Final = ("environment", "fleet", "node")
+# What makes most of a node's series, and is left out of the work where no rule reads it.
+_BY_PART: Final[Mapping[str, tuple[str, ...]]] = {
+    f"{PREFIX}_core_": ("cores",),
+    f"{PREFIX}_device_": ("device_used_bytes", "devices", "sysfs_devices"),
+}
+
+
+class SeriesPoint(NamedTuple):
+    """One sample, at unix second ``at``."""
+
+    metric: str
+    labels: Labels
+    at: int
+    value: float
+
+
+class Pushed:
+    """Says what a node pushes of its minutes that one of ``selectors`` takes."""
+
+    def __init__(self, selectors: Iterable[Selector]) -> None:
+        self._selectors: dict[str, list[Selector]] = {}
+        for selector in selectors:
+            self._selectors.setdefault(selector.metric, []).append(selector)
+        self._left_out = frozenset(
+            name
+            for begin, names in _BY_PART.items()
+            if not any(metric.startswith(begin) for metric in self._selectors)
+            for name in names
+        )
+        self._taken: dict[tuple[str, Labels], bool] = {}
+
+    def of(self, entry: NodeMinute, datums: tuple[Datum, ...]) -> list[SeriesPoint]:
+        """The samples of ``entry``, whose datums are known already."""
+        event = {name: value for name, value in log_event(entry).items() if name not in self._left_out}
+        common = tuple(str(event.get(name) or "") for name in _COMMON)
+        at = entry.minute + PERIOD_SECONDS
+        found: list[SeriesPoint] = []
+        for family in families(Batch(entry.minute, entry.seq, "", datums, event)):
+            metric = f"{family.name}_per_minute" if family.shape is Shape.COUNT else family.name
+            if metric not in self._selectors or family.shape is Shape.INFO:
+                continue
+            for point in family.points:
+                labels = _labels(metric, family.labels, common, point.labels)
+                if self._takes(metric, labels):
+                    found.append(SeriesPoint(metric, labels, at, point.value))
+        return found
+
+    def _takes(self, metric: str, labels: Labels) -> bool:
+        known = self._taken.get((metric, labels))
+        if known is None:
+            values = dict(labels)
+            known = self._taken[metric, labels] = any(each.takes(values) for each in self._selectors[metric])
+        return known
+
+
+@lru_cache(maxsize=65_536)
+def _labels(metric: str, names: Sequence[str], common: Sequence[str], values: Sequence[str]) -> Labels:
+    own = dict(zip(names, values, strict=True))
+    return labels_of({"__name__": metric, **dict(zip(_COMMON, common, strict=True)), **own})
