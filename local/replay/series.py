@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 from agents.minute.batch import Batch, Datum, NodeMinute
 from agents.minute.log_event import log_event
 from agents.sinks.series.family import Shape
-from agents.sinks.series.names import PREFIX
+from agents.sinks.series.names import PREFIX, SeriesName, of_job, of_node
 from agents.sinks.series.node import families
-from fleet.metrics import PERIOD_SECONDS
+from fleet.metrics import CATALOGUE, PERIOD_SECONDS
 from local.alarm_evaluation.promql import Labels, Selector, labels_of
 
 _COMMON: Final = ("environment", "fleet", "node")
@@ -46,6 +46,7 @@ class Pushed:
             if not any(metric.startswith(begin) for metric in self._selectors)
             for name in names
         )
+        self._datums = frozenset(spec.name for spec in CATALOGUE.values() if self._reads(of_node(spec), of_job(spec)))
         self._taken: dict[tuple[str, Labels], bool] = {}
 
     def of(self, entry: NodeMinute, datums: tuple[Datum, ...]) -> list[SeriesPoint]:
@@ -54,8 +55,9 @@ class Pushed:
         common = tuple(str(event.get(name) or "") for name in _COMMON)
         at = entry.minute + PERIOD_SECONDS
         found: list[SeriesPoint] = []
-        for family in families(Batch(entry.minute, entry.seq, "", datums, event)):
-            metric = f"{family.name}_per_minute" if family.shape is Shape.COUNT else family.name
+        read = tuple(datum for datum in datums if datum["MetricName"] in self._datums)
+        for family in families(Batch(entry.minute, entry.seq, "", read, event)):
+            metric = _called(family.name, family.shape)
             if metric not in self._selectors or family.shape is Shape.INFO:
                 continue
             for point in family.points:
@@ -64,12 +66,19 @@ class Pushed:
                     found.append(SeriesPoint(metric, labels, at, point.value))
         return found
 
+    def _reads(self, *names: SeriesName | None) -> bool:
+        return any(name is not None and _called(name.name, name.shape) in self._selectors for name in names)
+
     def _takes(self, metric: str, labels: Labels) -> bool:
         known = self._taken.get((metric, labels))
         if known is None:
             values = dict(labels)
             known = self._taken[metric, labels] = any(each.takes(values) for each in self._selectors[metric])
         return known
+
+
+def _called(name: str, shape: Shape) -> str:
+    return f"{name}_per_minute" if shape is Shape.COUNT else name
 
 
 @lru_cache(maxsize=65_536)
