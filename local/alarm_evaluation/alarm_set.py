@@ -5,6 +5,7 @@ alarms", "Suppressing composite alarm actions" and "How alarm mute rules work"; 
 the API reference (an update keeps the state; a new alarm is in INSUFFICIENT_DATA and is then evaluated).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from local.alarm_evaluation.definitions import CompositeAlarm, Definition, MetricAlarm
@@ -47,8 +48,10 @@ class _Alarm:
 class AlarmSet:
     """Metric and composite alarms over one source. Advance it once a minute; times never go back."""
 
-    def __init__(self, source: SeriesSource) -> None:
+    def __init__(self, source: SeriesSource, elsewhere: Callable[[str], State | None] = lambda _: None) -> None:
+        """``elsewhere`` knows the states of alarms that are not of this set, and that its composites read."""
         self._source = source
+        self._elsewhere = elsewhere
         self._alarms: dict[str, _Alarm] = {}
         self._mute_rules: dict[str, MuteRule] = {}
         self._transitions = 0
@@ -76,6 +79,10 @@ class AlarmSet:
     def unmute(self, name: str) -> None:
         """Take a mute rule away; what it held back is due at the next advance."""
         self._mute_rules.pop(name, None)
+
+    def is_muted(self, name: str, now: float) -> bool:
+        """Whether a mute rule keeps the actions of the alarm back at ``now``, be it of this set or not."""
+        return any(rule.mutes(name, now) for rule in self._mute_rules.values())
 
     def status(self, name: str) -> Status | None:
         """Where an alarm stands."""
@@ -146,7 +153,7 @@ class AlarmSet:
 
     def _state_of(self, name: str) -> State | None:
         alarm = self._alarms.get(name)
-        return alarm.state if alarm else None
+        return alarm.state if alarm else self._elsewhere(name)
 
     def _triggers(self, parent: _Alarm, definition: CompositeAlarm) -> tuple[Transition, ...]:
         children = [self._alarms[name] for name in definition.rule.alarms if name in self._alarms]
@@ -173,7 +180,7 @@ class AlarmSet:
         changed = {change.alarm for change in changes}
         ready: list[_Alarm] = []
         for name, alarm in self._alarms.items():
-            alarm.muted = any(rule.mutes(name, now) for rule in self._mute_rules.values())
+            alarm.muted = self.is_muted(name, now)
             held = alarm.hold is not None and alarm.hold.follow(
                 self._state_of(alarm.hold.settings.alarm), changed=name in changed, now=now
             )

@@ -46,6 +46,11 @@ def _matches(alarm: Alarm, request: Mapping[str, Any]) -> bool:
     )
 
 
+def describe_alarm_contributors(alarms: AlarmStore, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The contributors in ALARM, in one page: an alarm has at most 100."""
+    return {"AlarmContributors": alarms.promql.described(alarms.require(request["AlarmName"]).name)}
+
+
 def describe_alarm_history(alarms: AlarmStore, request: Mapping[str, Any]) -> dict[str, Any]:
     """The history, newest first unless ScanBy says otherwise, in one page."""
     found = [

@@ -45,7 +45,7 @@ def check_metric_alarm(request: Mapping[str, Any]) -> MetricAlarm:
 
 def _check_served(request: Mapping[str, Any]) -> None:
     wall_clock = (request.get("EvaluationWindow") or {}).get("WallClockWindow") is not None
-    for name in ("EvaluationCriteria", "ThresholdMetricId", *(["EvaluationWindow"] if wall_clock else [])):
+    for name in ("ThresholdMetricId", *(["EvaluationWindow"] if wall_clock else [])):
         if request.get(name) is not None:
             raise invalid(f"{name} is not supported here")
 

@@ -2,12 +2,13 @@
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from local.alarm_evaluation import Action, AlarmSet, Definition, Event, SeriesSource, State, Transition
 from local.alarm_evaluation.composite_rules import Rule
+from local.alarm_evaluation.promql import Evaluation, Labels, SeriesStore
 from local.alarm_evaluation.suppression import MuteRule
 from local.emulator.cloudwatch.alarm_requests import check_composite_alarm, check_metric_alarm
 from local.emulator.cloudwatch.definitions import (
@@ -18,8 +19,12 @@ from local.emulator.cloudwatch.definitions import (
     triggering_alarms,
 )
 from local.emulator.cloudwatch.errors import ApiError, validation
+from local.emulator.cloudwatch.otlp import Sample
+from local.emulator.cloudwatch.promql_alarms import PromqlAlarms, check_promql_alarm, criteria
 
 _HISTORY_KEPT: Final = 10_000
+# As far back as a query may look here; rules look back an hour.
+SERIES_KEPT_SECONDS: Final = 6 * 3600.0
 
 
 @dataclass(slots=True)
@@ -60,7 +65,9 @@ class AlarmStore:
         self.account = account
         self.region = region
         self.history: list[dict[str, Any]] = []
-        self.evaluation = AlarmSet(metrics)
+        self.series = SeriesStore(SERIES_KEPT_SECONDS)
+        self.promql = PromqlAlarms(Evaluation(self.series))
+        self.evaluation = AlarmSet(metrics, self.promql.state)
         self._alarms: dict[str, Alarm] = {}
         # Requests and the evaluation of a minute come from different threads.
         self._lock = threading.RLock()
@@ -78,15 +85,22 @@ class AlarmStore:
         return [alarm for alarm in list(self._alarms.values()) if alarm.rule is not None]
 
     def put_metric_alarm(self, request: Mapping[str, Any], now: float) -> Alarm:
-        """Create or reconfigure; an update keeps the state."""
-        return self._put(request, check_metric_alarm(request), None, now)
+        """Create or reconfigure; an update keeps the state, and a new alarm on PromQL begins as OK."""
+        if criteria(request) is None:
+            return self._put(request, check_metric_alarm(request), None, now)
+        with self._lock:
+            self.promql.put(check_promql_alarm(request), float(request["EvaluationInterval"]))
+            alarm = self._put(request, None, None, now)
+            if alarm.state is State.INSUFFICIENT_DATA:
+                alarm.state = State.OK
+        return alarm
 
     def put_composite_alarm(self, request: Mapping[str, Any], now: float) -> Alarm:
         """Create or reconfigure; the alarms in its rule must exist, and its suppressor."""
         rule = check_composite_alarm(request, self._alarms.keys())
         return self._put(request, composite_alarm(request, rule), rule, now)
 
-    def _put(self, request: Mapping[str, Any], definition: Definition, rule: Rule | None, now: float) -> Alarm:
+    def _put(self, request: Mapping[str, Any], definition: Definition | None, rule: Rule | None, now: float) -> Alarm:
         name = request["AlarmName"]
         settings = {key: value for key, value in request.items() if key != "Tags" and value is not None}
         with self._lock:
@@ -99,7 +113,9 @@ class AlarmStore:
             else:
                 alarm.settings, alarm.rule, alarm.configured_at = settings, rule, now
                 self._record(alarm, "ConfigurationUpdate", f'Alarm "{name}" updated', {}, now)
-            self.evaluation.put(definition, now)
+            if definition is not None:
+                self.evaluation.put(definition, now)
+                self.promql.remove(name)
         return alarm
 
     def switch_actions(self, names: Sequence[str], *, enabled: bool, now: float) -> None:
@@ -107,6 +123,8 @@ class AlarmStore:
         for alarm in [self.require(name) for name in names]:
             with self._lock:
                 alarm.settings["ActionsEnabled"] = enabled
+                if criteria(alarm.settings) is not None:
+                    continue
                 rule = alarm.rule
                 definition = composite_alarm(alarm.settings, rule) if rule else metric_alarm(alarm.settings)
                 self.evaluation.put(definition, now)
@@ -121,6 +139,7 @@ class AlarmStore:
             for name in names:
                 self._alarms.pop(name, None)
                 self.evaluation.remove(name)
+                self.promql.remove(name)
 
     def mute(self, rule: MuteRule) -> None:
         """Add or replace a mute rule."""
@@ -137,10 +156,35 @@ class AlarmStore:
         with self._lock:
             return self._recorded(self.evaluation.advance(now))
 
+    def follow(self, now: float) -> list[tuple[Transition, Labels | None]]:
+        """Evaluate the alarms on PromQL that are due: what is to be told, of contributors and of alarms themselves."""
+        told: list[tuple[Transition, Labels | None]] = []
+        with self._lock:
+            for alarm in [each for each in self._alarms.values() if criteria(each.settings) is not None]:
+                self.promql.evaluate(alarm.name, now)
+                for event in self.promql.due(alarm.name, muted=self.evaluation.is_muted(alarm.name, now)):
+                    before = State.OK if event.state is State.ALARM else State.ALARM
+                    told.append((Transition(alarm.name, before, event.state, event.at, ""), event.contributor))
+                state = self.promql.state(alarm.name)
+                if state is not None and state is not alarm.state:
+                    active = len(self.promql.described(alarm.name))
+                    reason = f"{active} time series evaluated to {State.ALARM}"
+                    told.append((self._transition(Transition(alarm.name, alarm.state, state, now, reason)), None))
+        return told
+
+    def put_series(self, samples: Iterable[Sample]) -> None:
+        """Keep what came over OTLP."""
+        with self._lock:
+            for each in samples:
+                self.series.put(each.metric, each.labels, each.at, each.value)
+
     def set_state(self, name: str, state: State, reason: str, reason_data: str, now: float) -> list[Event]:
         """SetAlarmState, with what follows from it at once."""
         alarm = self.require(name)
         with self._lock:
+            if criteria(alarm.settings) is not None:
+                change = self._transition(Transition(alarm.name, alarm.state, state, now, reason))
+                return [change, Action(alarm.name, now, change)]
             events = self._recorded(self.evaluation.set_state(alarm.name, state, reason, now))
             alarm.reason_data = reason_data
         return events

@@ -1,4 +1,4 @@
-"""CloudWatch's wire protocol: AWS JSON 1.0 with query-compatible errors, which is what botocore speaks to it."""
+"""CloudWatch's wire protocol: AWS JSON 1.0 with query-compatible errors, as botocore speaks it, and OTLP for series."""
 
 import asyncio
 import json
@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+from local.emulator.cloudwatch import otlp
 from local.emulator.cloudwatch.errors import ApiError
 from local.emulator.cloudwatch.service import CloudWatch
 
@@ -23,6 +24,8 @@ def endpoint(region_of_request: Callable[[], CloudWatch], fallback: Handler) -> 
     async def handle(
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
     ) -> Response:
+        if path == otlp.PATH:
+            return _taken(region_of_request(), body, headers)
         name = headers.get("x-amz-target", "").rpartition(".")[2]
         operation = region_of_request().operation(name)
         if operation is None:
@@ -38,6 +41,14 @@ def endpoint(region_of_request: Callable[[], CloudWatch], fallback: Handler) -> 
             return _refusal(ApiError("MissingParameter", f"The parameter {error.args[0]} is required."))
 
     return handle
+
+
+def _taken(cloudwatch: CloudWatch, body: bytes, headers: Mapping[str, str]) -> Response:
+    try:
+        cloudwatch.take_series(body, headers)
+    except ApiError as error:
+        return _refusal(error)
+    return 200, {"Content-Type": "application/json"}, b"{}"
 
 
 def _refusal(error: ApiError) -> Response:

@@ -1,6 +1,7 @@
 """The message that an alarm sends to an SNS topic, member for member as CloudWatch writes it.
 
-Source: the notification examples in "Using Amazon CloudWatch alarms" and in the AWS Health and Lambda guides.
+Source: the notification examples in "Using Amazon CloudWatch alarms" and in the AWS Health and Lambda guides; of a
+contributor, that of a log alarm with several.
 """
 
 import json
@@ -11,8 +12,10 @@ from typing import Any
 import botocore.session
 
 from local.alarm_evaluation import Transition
+from local.alarm_evaluation.promql import Labels
 from local.emulator.cloudwatch.alarms import Alarm, AlarmStore
 from local.emulator.cloudwatch.definitions import timestamp
+from local.emulator.cloudwatch.promql_alarms import contributor_id, criteria
 
 _ACTIONS = {"ALARM": "AlarmActions", "OK": "OKActions", "INSUFFICIENT_DATA": "InsufficientDataActions"}
 
@@ -29,8 +32,8 @@ def subject(change: Transition, region: str) -> str:
     return f'{change.state}: "{change.alarm}" in {region_name(region)}'[:100]
 
 
-def message(alarms: AlarmStore, alarm: Alarm, change: Transition) -> dict[str, Any]:
-    """The JSON body of the notification."""
+def message(alarms: AlarmStore, alarm: Alarm, change: Transition, contributor: Labels | None = None) -> dict[str, Any]:
+    """The JSON body of the notification; ``contributor`` are the labels of the series that it is about."""
     settings = alarm.settings
     body: dict[str, Any] = {
         "AlarmName": alarm.name,
@@ -47,6 +50,11 @@ def message(alarms: AlarmStore, alarm: Alarm, change: Transition) -> dict[str, A
             actions: settings.get(actions) or [] for actions in ("OKActions", "AlarmActions", "InsufficientDataActions")
         },
     }
+    if contributor is not None:
+        body |= {"AlarmContributorId": contributor_id(contributor), "AlarmContributorAttributes": dict(contributor)}
+    if criteria(settings) is not None:
+        # What such an alarm has for a trigger is not documented.
+        return body
     if alarm.rule is None:
         return {**body, "Trigger": _trigger(settings)}
     children = [

@@ -7,8 +7,10 @@ from functools import partial
 from typing import Any
 
 from local.alarm_evaluation import Action, Event, State, Transition
+from local.alarm_evaluation.promql import Labels
 from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.alarm_queries import (
+    describe_alarm_contributors,
     describe_alarm_history,
     describe_alarms,
     describe_alarms_for_metric,
@@ -19,6 +21,7 @@ from local.emulator.cloudwatch.metric_data import get_metric_data, get_metric_st
 from local.emulator.cloudwatch.metric_store import MetricStore
 from local.emulator.cloudwatch.mute_rules import MuteRuleStore
 from local.emulator.cloudwatch.notifications import message, subject, topics
+from local.emulator.cloudwatch.otlp import samples
 from local.emulator.cloudwatch.put_metric_data import put_metric_data
 
 Publish = Callable[[str, str, str], None]
@@ -48,6 +51,7 @@ class CloudWatch:
             "DescribeAlarms": partial(describe_alarms, alarms),
             "DescribeAlarmHistory": partial(describe_alarm_history, alarms),
             "DescribeAlarmsForMetric": partial(describe_alarms_for_metric, alarms),
+            "DescribeAlarmContributors": partial(describe_alarm_contributors, alarms),
             "DeleteAlarms": lambda request: alarms.delete(request.get("AlarmNames") or []),
             "SetAlarmState": self._set_alarm_state,
             "EnableAlarmActions": partial(self._switch_actions, enabled=True),
@@ -65,20 +69,31 @@ class CloudWatch:
     def evaluate(self, now: float) -> list[Transition]:
         """Evaluate every alarm at ``now``; returns when all notifications have been delivered."""
         with self._evaluating:
+            # First: a composite may read an alarm that follows contributors.
+            followed = self.alarms.follow(now)
             events = self.alarms.advance(now)
             self._act(events)
-        return [event for event in events if isinstance(event, Transition)]
+            for change, contributor in followed:
+                self._tell(change, contributor)
+        of_alarms = [change for change, contributor in followed if contributor is None]
+        return [*of_alarms, *(event for event in events if isinstance(event, Transition))]
+
+    def take_series(self, body: bytes, headers: Mapping[str, str]) -> None:
+        """A request to the endpoint for OTLP metrics."""
+        self.alarms.put_series(samples(body, headers, self.clock.now()))
 
     def _act(self, events: Sequence[Event]) -> None:
         """Deliver the actions that are due, in their order."""
         for event in events:
-            alarm = self.alarms.get(event.alarm)
-            if not isinstance(event, Action) or alarm is None:
-                continue
-            arns = topics(alarm, event.change)
-            body = json.dumps(message(self.alarms, alarm, event.change)) if arns else ""
-            for arn in arns:
-                self._publish(arn, subject(event.change, self.alarms.region), body)
+            if isinstance(event, Action):
+                self._tell(event.change, None)
+
+    def _tell(self, change: Transition, contributor: Labels | None) -> None:
+        alarm = self.alarms.get(change.alarm)
+        arns = topics(alarm, change) if alarm else []
+        body = json.dumps(message(self.alarms, alarm, change, contributor)) if alarm and arns else ""
+        for arn in arns:
+            self._publish(arn, subject(change, self.alarms.region), body)
 
     def _put_metric_alarm(self, request: Request) -> None:
         self.alarms.put_metric_alarm(request, self.clock.now())

@@ -201,7 +201,6 @@ def test_a_wrong_mute_rule_is_refused(region: Region, expression: str, settings:
     [
         {"EvaluationWindow": {"WallClockWindow": {}}},
         {"ThresholdMetricId": "ad1"},
-        {"EvaluationCriteria": {"PromQLCriteria": {"Query": "up"}}},
     ],
 )
 def test_a_kind_of_alarm_that_is_not_served_is_refused_by_name(region: Region, settings: dict[str, Any]) -> None:
