@@ -49,6 +49,7 @@ CORNERS = (
     "m unless ignoring (job, device) n",
     "m > on (node, job) n",
     "n < on (node) max by (node) (m)",
+    "(m or on (__name__) n) >= ignoring (device) max without (device) (n)",
     "last_over_time(m[5m])",
     "max_over_time(m[5m]) == on (node, job) group_left () last_over_time(n[5m])",
     'absent(m{node="a", job=~"x", device="0"} == 7)',
