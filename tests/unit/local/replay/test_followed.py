@@ -1,5 +1,6 @@
 """The set that follows jobs and nodes, beside the classic one: who is told of what, and when."""
 
+from math import ceil
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ from local.replay.run import FOLLOWED, OURS, SETS, replay
 from local.replay.scenario import Scenario
 from local.replay.told import TOGETHER_MINUTES, Told
 
+SETTINGS = AlarmSettings(environment="e", fleet="f", purpose="training", market=MarketKind.ON_DEMAND, nodes=2)
 
-def faults(*events: dict[str, Any], minutes: int = 60, maintenance: tuple[dict[str, Any], ...] = ()) -> Scenario:
+
+def faults(*events: dict[str, Any], minutes: int = 40, maintenance: tuple[dict[str, Any], ...] = ()) -> Scenario:
     """Two nodes of one job, and what happens to them."""
     running = [{"at": 0, "kind": "running", "tensor_engine_percent": 42, "core_percent": 97}]
     fleet = {
@@ -63,13 +66,15 @@ def replaced(node: int, at: int) -> dict[str, Any]:
 
 def test_a_page_of_several_is_over_when_the_last_of_them_is() -> None:
     both = ({"nodes": [0], "at": 10, "until": 12}, {"nodes": [1], "at": 12, "until": 14})
-    (lasting,) = told(faults(*both, replaced(0, 12), minutes=50))
+    (lasting,) = told(faults(*both, replaced(0, 12)))
     (over,) = told(faults(*both, replaced(0, 12), replaced(1, 30), minutes=70))
 
     assert lasting.resolved is None
-    # The range and the recovery after the last minute in which the second one said so.
+    rule = next(each for each in contributor_alarms(SETTINGS) if each.key == "HardwareFault")
+    range_minutes = max(seconds for _, seconds in selectors_in(parse(rule.expression))) / 60
+    # The range after the last minute in which the second one said so, the next look, and the recovery.
     assert over.resolved is not None
-    assert round(over.resolved, 1) == 30 + 6 + 10 + 0.2
+    assert over.resolved == pytest.approx(ceil(30 + range_minutes - 1 / 6) + rule.recovery_seconds / 60 + 1 / 6)
 
 
 @pytest.mark.parametrize("minutes", [1, 2, 5])
@@ -92,21 +97,20 @@ def test_what_a_node_could_not_send_waits_on_its_disk_and_is_seen_when_it_comes(
 
 
 def test_what_is_muted_and_lasts_is_told_at_the_end_of_the_window_and_what_is_over_is_not() -> None:
-    window = ({"at": 5, "until": 40},)
+    window = ({"at": 5, "until": 25},)
 
-    assert pages(faults({"nodes": [0], "at": 10}, maintenance=window)) == [(40.2, ["f-0"])]
+    assert pages(faults({"nodes": [0], "at": 10}, maintenance=window)) == [(25.2, ["f-0"])]
     assert pages(faults({"nodes": [0], "at": 6, "until": 8}, replaced(0, 8), maintenance=window)) == []
 
 
 def test_a_classic_alarm_whose_place_is_taken_is_evaluated_and_tells_nobody() -> None:
-    settings = AlarmSettings(environment="e", fleet="f", purpose="training", market=MarketKind.ON_DEMAND, nodes=2)
-    followed = {spec.name for spec in contributor_alarms(settings)}
-    of_the_set = followed_alarms(settings)
+    followed = {spec.name for spec in contributor_alarms(SETTINGS)}
+    of_the_set = followed_alarms(SETTINGS)
 
-    told_by_both = [spec.name for spec in fleet_alarms(settings) if spec.notifies and spec.name in followed]
+    told_by_both = [spec.name for spec in fleet_alarms(SETTINGS) if spec.notifies and spec.name in followed]
 
     assert told_by_both
-    assert {spec.name for spec in fleet_alarms(settings)} <= {spec.name for spec in of_the_set}
+    assert {spec.name for spec in fleet_alarms(SETTINGS)} <= {spec.name for spec in of_the_set}
     assert [type(each) for each in of_the_set if each.notifies and each.name in told_by_both] == [
         ContributorSpec for _ in told_by_both
     ]

@@ -46,7 +46,7 @@ def test_a_single_state_that_is_wrong_is_seen(at_once: Watched, tmp_path: Path) 
 
 
 def test_what_can_be_seen_of_late_samples_returns_what_prometheus_returns(tmp_path: Path) -> None:
-    late = watched(scenario("hardware-two-nodes", 60), delivery=DRAWN)
+    late = watched(scenario("hardware-small-node", 40), delivery=DRAWN)
     found = compared(late, tmp_path)
 
     assert found.differences == ""
