@@ -4,7 +4,7 @@ They are the agent's own families (``agents.sinks.series``), called as ``agents.
 decodes its requests and finds the same. Each has the time at which its minute ended.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -33,6 +33,9 @@ class SeriesPoint(NamedTuple):
     value: float
 
 
+_Measured = tuple[str, tuple[str, ...], tuple[str, ...], float]
+
+
 class Pushed:
     """Says what a node pushes of its minutes that one of ``selectors`` takes."""
 
@@ -48,23 +51,37 @@ class Pushed:
         )
         self._datums = frozenset(spec.name for spec in CATALOGUE.values() if self._reads(of_node(spec), of_job(spec)))
         self._taken: dict[tuple[str, Labels], bool] = {}
+        self._minute = -1
+        self._of_minute: dict[int, tuple[tuple[Datum, ...], Sequence[_Measured]]] = {}
 
     def of(self, entry: NodeMinute, datums: tuple[Datum, ...]) -> list[SeriesPoint]:
         """The samples of ``entry``, whose datums are known already."""
-        event = {name: value for name, value in log_event(entry).items() if name not in self._left_out}
-        common = tuple(str(event.get(name) or "") for name in _COMMON)
+        config = entry.node.config
+        common = (config.environment, config.fleet, entry.node.name)
         at = entry.minute + PERIOD_SECONDS
         found: list[SeriesPoint] = []
+        for metric, names, values, value in self._measured(entry, datums):
+            labels = _labels(metric, names, common, values)
+            if self._takes(metric, labels):
+                found.append(SeriesPoint(metric, labels, at, value))
+        return found
+
+    def _measured(self, entry: NodeMinute, datums: tuple[Datum, ...]) -> Sequence[_Measured]:
+        if entry.minute != self._minute:
+            self._minute, self._of_minute = entry.minute, {}
+        # Nodes that go through the same share their datums, and say the same but for their names.
+        known = self._of_minute.get(id(datums))
+        if known is None:
+            known = self._of_minute[id(datums)] = (datums, tuple(self._worked_out(entry, datums)))
+        return known[1]
+
+    def _worked_out(self, entry: NodeMinute, datums: tuple[Datum, ...]) -> Iterator[_Measured]:
+        event = {name: value for name, value in log_event(entry).items() if name not in self._left_out}
         read = tuple(datum for datum in datums if datum["MetricName"] in self._datums)
         for family in families(Batch(entry.minute, entry.seq, "", read, event)):
             metric = _called(family.name, family.shape)
-            if metric not in self._selectors or family.shape is Shape.INFO:
-                continue
-            for point in family.points:
-                labels = _labels(metric, family.labels, common, point.labels)
-                if self._takes(metric, labels):
-                    found.append(SeriesPoint(metric, labels, at, point.value))
-        return found
+            if metric in self._selectors and family.shape is not Shape.INFO:
+                yield from ((metric, family.labels, point.labels, point.value) for point in family.points)
 
     def _reads(self, *names: SeriesName | None) -> bool:
         return any(name is not None and _called(name.name, name.shape) in self._selectors for name in names)

@@ -1,5 +1,7 @@
 """What a replayed node pushes is what its agent would push, as far as a rule reads it."""
 
+from dataclasses import replace
+
 import pytest
 
 from agents.collectors.collector import Contribution
@@ -44,3 +46,17 @@ def test_what_no_rule_selects_is_left_out() -> None:
 
     assert dict(only.labels)["neuron_fleet_node_state"] == "FAULT"
     assert only.value == 0
+
+
+def test_nodes_that_share_their_datums_push_the_same_under_their_own_names() -> None:
+    entry = agents.one_minute(batches.SHAPES["full node"], around=AROUND, own=batches.OWN)
+    other = replace(entry, node=replace(entry.node, name="i-2"))
+    datums = metric_data(entry)
+    selector = Selector("neuron_fleet_job_flops_per_second", ())
+    pushed = Pushed([selector])
+
+    (first,), (second,) = pushed.of(entry, datums), pushed.of(other, datums)
+
+    assert Pushed([selector]).of(other, metric_data(other)) == [second]
+    assert (dict(first.labels)["node"], dict(second.labels)["node"]) == ("i-1", "i-2")
+    assert first.value == second.value
