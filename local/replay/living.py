@@ -140,7 +140,13 @@ class Living:
             jobs=self.life.jobs(index),
             draining="told to drain" if told else None,
             compiling=PhaseKind.COMPILING in kinds,
+            # The burst of writing, which needs no word of the job.
             checkpoint=PhaseKind.CHECKPOINT in kinds,
+            phases=tuple(
+                replace(announced, job=job.id)
+                for job, phase in zip(self.life.tenants, phases, strict=True)
+                if (announced := phase.announced) is not None
+            ),
         )
 
 

@@ -7,11 +7,14 @@ from agents.minute.batch import Datum, NodeMinute
 from local.replay.life import Life
 from local.replay.living import ENVIRONMENT, Lines, Living, config
 from local.replay.printer import Printer as Reports
+from local.replay.scenario import EventKind
+from local.replay.series import Pushed, SeriesPoint
 
 __all__ = ["ENVIRONMENT", "Lines", "Printer", "ReplayedNode"]
 
 # Older batches go to the log event only.
 _OLDEST_MINUTES: Final = 180
+_SILENT: Final[tuple[EventKind, ...]] = ("agent-down", "no-route")
 # So many nodes that go through the same differ by their noise; the others are like one of them.
 _NOISES: Final = 2
 
@@ -36,15 +39,24 @@ class Printer(Reports):
 class ReplayedNode:
     """Lives one minute after the other. ``recorded`` gives the lines of a minute in place of the stand-in's."""
 
-    def __init__(
-        self, name: str, life: Life, start: int, printer: Printer, period_seconds: int, recorded: Lines | None = None
+    def __init__(  # noqa: PLR0913, PLR0917  whose node it is, its time, and what it says
+        self,
+        name: str,
+        life: Life,
+        start: int,
+        printer: Printer,
+        period_seconds: int,
+        recorded: Lines | None = None,
+        pushed: Pushed | None = None,
     ) -> None:
         self.fleet = name
         self.life = life
+        self._pushed = pushed
         self._config = config(name, life, period_seconds)
         self.name = self._config.node
         self._living = printer.living(name, life, start, period_seconds, recorded)
         self._waiting: list[tuple[int, tuple[Datum, ...]]] = []
+        self._unpushed: list[SeriesPoint] = []
 
     def minute(self, index: int, *, reachable: bool) -> tuple[NodeMinute | None, list[Datum]]:
         """What the node knows of its minute ``index``, None without an agent, and the datums that reach CloudWatch."""
@@ -52,14 +64,23 @@ class ReplayedNode:
         if lived is None:
             if self.life.happens("node-gone", index):
                 # What this machine kept is lost with it.
-                self._waiting = []
+                self._waiting, self._unpushed = [], []
             return None, []
         entry, datums = self._named(lived[0]), lived[1]
         self._waiting.append((index, datums))
+        if self._pushed is not None:
+            self._unpushed += self._pushed.of(entry, datums)
         if not reachable or self.life.happens("no-route", index):
             return entry, []
         sent, self._waiting = self._waiting, []
         return entry, [datum for kept, datums in sent if index - kept <= _OLDEST_MINUTES for datum in datums]
+
+    def push(self, index: int, *, reachable: bool) -> list[SeriesPoint]:
+        """The series that reach CloudWatch after minute ``index``: they wait on the node's disk as datums do."""
+        if not reachable or any(self.life.happens(what, index) for what in _SILENT):
+            return []
+        sent, self._unpushed = self._unpushed, []
+        return sent
 
     def _named(self, entry: NodeMinute) -> NodeMinute:
         if entry.node.name == self.name:

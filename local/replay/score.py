@@ -12,8 +12,9 @@ from statistics import median
 from typing import Final
 
 from fleet.alarms import Severity
-from local.replay.run import OURS, Replay, Told
+from local.replay.run import OWN, Replay
 from local.replay.scenario import Incident
+from local.replay.told import Told
 
 # An alarm that looks back a quarter of an hour may cross its bar after the trouble has ended.
 _AFTERGLOW_MINUTES: Final = 5
@@ -128,7 +129,7 @@ def score(replays: Iterable[Replay], alarm_set: str) -> Score:
             Outcome(name, incident, _first(incident, pages), _ever(incident, pages))
             for incident, pages in zip(replay.scenario.incidents, found, strict=True)
             if not incident.optional
-            and (alarm_set == OURS or (incident.severity is Severity.PAGE and incident.kind != "endpoint"))
+            and (alarm_set in OWN or (incident.severity is Severity.PAGE and incident.kind != "endpoint"))
         ]
         right = _right(told, found)
         judged += [Judged(name, each, index in right) for index, each in enumerate(told)]
@@ -144,7 +145,7 @@ def _told_of(incident: Incident, told: Sequence[Told], alarm_set: str) -> list[T
         # What need not even be a ticket is no reason to wake anybody.
         and not (incident.optional and incident.severity is Severity.TICKET and each.severity is Severity.PAGE)
         and incident.at <= each.minute <= incident.until + _AFTERGLOW_MINUTES
-        and (each.alarm in named if alarm_set == OURS else incident.severity is Severity.PAGE)
+        and (each.alarm in named if alarm_set in OWN else incident.severity is Severity.PAGE)
     ]
 
 
