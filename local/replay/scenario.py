@@ -39,7 +39,6 @@ class JobPhase(ScriptedPhase):
     what the job itself says that it does, such as validation; None where it says nothing."""
 
     kind: JobPhaseKind
-    announces: str | None = None
     counts: dict[str, float] = Field(default_factory=dict)
     announces: Literal["checkpoint", "validation", "evaluation", "data-preparation", "waiting"] | None = None
     """What the job says that it is in; a checkpoint is announced unless it is ``silent``."""
