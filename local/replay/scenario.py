@@ -26,6 +26,9 @@ JobPhaseKind = Literal[
     PhaseKind.IDLE,
     PhaseKind.HANG,
     PhaseKind.CHECKPOINT,
+    PhaseKind.HOST_WORK,
+    PhaseKind.FETCHING,
+    PhaseKind.WAITING,
 ]
 
 
@@ -35,7 +38,7 @@ class JobPhase(ScriptedPhase):
 
     kind: JobPhaseKind
     counts: dict[str, float] = Field(default_factory=dict)
-    announces: Literal["checkpoint", "validation", "evaluation", "data-preparation", "waiting"] | None = None
+    announces: str | None = None
     """What the job says that it is in; a checkpoint is announced unless it is ``silent``."""
     patience_minutes: Annotated[float, Field(ge=0)] | None = None
     silent: bool = False
