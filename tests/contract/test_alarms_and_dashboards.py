@@ -58,7 +58,7 @@ GAUGES_OF_THE_WATCH = {
 QUERY_WORDS = {
     "fields", "filter", "stats", "sort", "limit", "by", "as", "asc", "desc", "avg", "max", "min", "sum", "count",
     "latest", "earliest", "pct", "count_distinct", "and", "or", "in", "like", "SOURCE", "unnest", "into", "jsonParse",
-    "jsonStringify",
+    "jsonStringify", "coalesce", "floor", "now", "toMillis",
 }  # fmt: skip
 
 
@@ -331,6 +331,26 @@ def test_what_an_alarm_reads_is_drawn_where_its_audience_looks(key: str, audienc
         assert read <= drawn, audience
 
 
+@pytest.mark.parametrize(
+    ("mean", "lowest"),
+    [
+        (metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION),
+        (metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, metrics.LOWEST_JOB_CORE_UTILIZATION),
+    ],
+)
+def test_the_operator_sees_the_lowest_job_beside_the_mean(
+    environment: Watched, mean: metrics.MetricSpec, lowest: metrics.MetricSpec
+) -> None:
+    together = {
+        dimensions[metrics.FLEET]
+        for widget in dashboards(environment)["operator"]["widgets"]
+        for _, metric, dimensions in widget_series(widget)
+        if metric == lowest.name and mean.name in {other for _, other, _ in widget_series(widget)}
+    }
+
+    assert together == {fleet.name for fleet in environment.environment.fleets if fleet not in hosted(environment)}
+
+
 def test_dashboards_use_the_shapes_that_the_local_page_draws(environment: Watched) -> None:
     for widget in widgets(environment):
         assert widget["type"] in {"metric", "alarm", "text", "log"}
@@ -431,6 +451,10 @@ def test_no_metric_name_is_written_in_the_dashboards_folder() -> None:
     }
 
     assert written == {}
+
+
+def hosted(of: Watched) -> tuple[Any, ...]:
+    return of.environment.hosted_fleets
 
 
 def runbooks() -> list[Path]:
