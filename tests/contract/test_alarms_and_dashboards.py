@@ -16,6 +16,7 @@ from fleet.alarms.compilation import STATES
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
 from lambdas.pager.log_events import CapacityEvent
+from local.dashboards_page.screenshot import FRAME_HEIGHT, ROW_HEIGHT
 from tests.support.scaled_endpoint import scaling
 from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flatten, watched
 
@@ -360,6 +361,19 @@ def test_dashboards_use_the_shapes_that_the_local_page_draws(environment: Watche
 
 def test_no_row_is_wider_than_the_dashboard(environment: Watched) -> None:
     assert all(widget["x"] + widget["width"] <= 24 for widget in widgets(environment))
+
+
+def test_two_training_fleets_are_told_of_on_the_first_two_screens() -> None:
+    """Two screens of 1080 pixels, as the page lays out its rows; what lies below them is headed as details."""
+    widgets = dashboards(watched("local"))["training"]["widgets"]
+    details = [w for w in widgets if w["type"] == "text" and w["properties"]["markdown"].endswith(": details")]
+    above = {
+        dimensions[metrics.FLEET] for w in widgets if w["y"] < details[0]["y"] for *_, dimensions in widget_series(w)
+    }
+
+    assert len(details) == 2
+    assert above == {fleet.name for fleet in watched("local").environment.training_fleets}
+    assert FRAME_HEIGHT + ROW_HEIGHT * details[0]["y"] <= 2 * 1080
 
 
 def test_thresholds_are_drawn_where_their_alarm_has_them(environment: Watched) -> None:
