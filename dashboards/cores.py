@@ -8,7 +8,7 @@ from math import ceil
 from typing import Final
 
 from dashboards import colors
-from dashboards.widgets import Shape, graph, log_table, series
+from dashboards.widgets import Shape, graph, log_table, minutes_ago, series
 from fleet import naming
 from fleet.metrics import MetricSpec, Unit
 
@@ -62,7 +62,7 @@ def core_table(environment: str, fleet: str, nodes: int) -> Shape:
         "fields jsonParse(@message) as event",
         "fields jsonStringify(event.cores.utilization) as busy",
         "fields coalesce(busy, state_reason) as busy_or_why",
-        "fields floor((now() * 1000 - toMillis(@timestamp)) / 60000) as age",
+        minutes_ago("age"),
         "stats latest(state) as last_state, min(age) as minutes_ago, latest(busy_or_why) as by_core by node",
         "sort minutes_ago desc, node asc",
         f"limit {NODES_IN_A_TABLE}",

@@ -8,7 +8,18 @@ from aws_cdk import aws_cloudwatch as cw
 from dashboards import links, money, platform_health
 from dashboards.alarms import AlarmGroup
 from dashboards.by_job import EACH_JOB_OF_A_NODE, ROWS, owners_table
-from dashboards.widgets import GRAPH_HEIGHT, Row, Shape, alarm_status, graph, log_table, reported_within, row, series
+from dashboards.widgets import (
+    GRAPH_HEIGHT,
+    Row,
+    Shape,
+    alarm_status,
+    graph,
+    log_table,
+    minutes_ago,
+    reported_within,
+    row,
+    series,
+)
 from fleet import metrics, naming
 from fleet.alarms import Severity
 from fleet.capacity.plan import LaunchPlan
@@ -25,6 +36,7 @@ def rows(name: str, plans: Mapping[str, LaunchPlan], alarms: Sequence[AlarmGroup
     tickets = [alarm for group in alarms for alarm in group.notifying(Severity.TICKET)]
     return [
         row(alarm_status("Alarms that page", pages)),
+        row(links.runbooks(runbooks_url, alarms, height=3)),
         row(alarm_status("Alarms that open a ticket", tickets)),
         row(
             graph("Nodes that report", Unit.COUNT, [series(metrics.AGENT_HEARTBEAT, "Sum", name, f) for f in fleets]),
@@ -61,6 +73,7 @@ def rows(name: str, plans: Mapping[str, LaunchPlan], alarms: Sequence[AlarmGroup
             ),
             platform_health.changes(name),
         ),
+        row(_unwell_nodes(name)),
         row(money.price_text(plans.values())),
         row(
             money.now(name, plans, height=GRAPH_HEIGHT),
@@ -73,7 +86,6 @@ def rows(name: str, plans: Mapping[str, LaunchPlan], alarms: Sequence[AlarmGroup
         ),
         row(owners_table(name)),
         row(_worst_nodes(name)),
-        row(links.runbooks(runbooks_url, alarms, height=3)),
     ]
 
 
@@ -84,6 +96,20 @@ def _mean_and_lowest(mean: MetricSpec, lowest: MetricSpec, environment: str, fle
         for fleet in fleets
         for spec, statistic, which in ((mean, "Average", ", mean"), (lowest, "Minimum", ", lowest job"))
     ]
+
+
+def _unwell_nodes(environment: str) -> Shape:
+    """Which nodes the graphs above count: dollars do not find them, because nobody can say what they waste."""
+    return log_table(
+        f"Nodes with a fault, BLIND, or not heard for {NOW_SECONDS // 60} minutes (or gone), at most {ROWS} nodes",
+        naming.node_log_group(environment),
+        minutes_ago("age"),
+        "stats latest(state) as last_state, min(age) as minutes_ago, latest(state_reason) as why by fleet, node",
+        f'filter last_state in ["BLIND", "FAULT"] or minutes_ago > {NOW_SECONDS // 60}',
+        "sort minutes_ago desc, fleet asc, node asc",
+        f"limit {ROWS}",
+        height=4,
+    )
 
 
 def _worst_nodes(environment: str) -> Shape:

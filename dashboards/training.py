@@ -34,7 +34,7 @@ def _at_a_glance(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) 
     worst_tensor_engine = _worst_job(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, environment, name)
     worst_core = _worst_job(metrics.LOWEST_JOB_CORE_UTILIZATION, environment, name)
     return [
-        row(text(f"## {name}: {fleet.nodes} x {fleet.instance_type} planned, owner {fleet.owner}", height=1)),
+        row(text(f"### {name}: {fleet.nodes} x {fleet.instance_type} planned, owner {fleet.owner}", height=1)),
         row(
             graph(
                 "Tensor engines, running jobs",
@@ -69,7 +69,7 @@ def _at_a_glance(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) 
 def _details(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Sequence[Spec]) -> list[Row]:
     name = fleet.name
     return [
-        row(text(f"## {name}: details", height=1)),
+        row(text(f"### {name}: details", height=1)),
         row(cores.core_table(environment, name, fleet.nodes), cores.spread_table(environment, name, fleet.nodes)),
         row(
             graph(

@@ -187,6 +187,11 @@ def reported_within(seconds: int) -> str:
     return f"filter toMillis(@timestamp) >= (now() * 1000 - {seconds * 1000})"
 
 
+def minutes_ago(name: str) -> str:
+    """The command that calls the whole minutes since an event's time ``name``; source as above."""
+    return f"fields floor((now() * 1000 - toMillis(@timestamp)) / 60000) as {name}"
+
+
 def target(value: float) -> cw.HorizontalAnnotation:
     """A line that a figure is to stay at."""
     return cw.HorizontalAnnotation(value=value, label=f"target {value:g}", color=colors.TARGET, fill=cw.Shading.NONE)

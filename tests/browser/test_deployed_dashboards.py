@@ -26,7 +26,7 @@ DRAWN = """() => [...document.querySelectorAll('.widget')].map(box => {
   return !chart ? null : chart.getOption().series.filter(series => series.name)
     .map(series => [series.name, series.data.map(point => point.value || point)]);
 })"""
-TITLES_CUT = """() => [...document.querySelectorAll('.widget h2 span')]
+TITLES_CUT = """() => [...document.querySelectorAll('.widget h2 span, .state b')]
   .filter(title => title.scrollWidth > title.clientWidth).map(title => title.textContent)"""
 # Each table: what is said of its size, and its rows: text, state's color, and the colors of its cores.
 TABLES = """() => Object.fromEntries([...document.querySelectorAll('.widget.log')].reverse().map(box => [

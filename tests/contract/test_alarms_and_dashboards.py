@@ -408,9 +408,9 @@ def test_the_pager_reads_the_fields_of_the_capacity_event() -> None:
 
 
 def test_the_operator_sees_alarms_first() -> None:
-    first, second, *_ = dashboards(watched("prod"))["operator"]["widgets"]
+    first, what_to_do, second, *_ = dashboards(watched("prod"))["operator"]["widgets"]
 
-    assert (first["type"], second["type"]) == ("alarm", "alarm")
+    assert (first["type"], what_to_do["type"], second["type"]) == ("alarm", "text", "alarm")
     every = (*alarms(watched("prod")), *composites(watched("prod")))
     severities = [
         tag["Value"] for each in every if "AlarmActions" in each for tag in each["Tags"] if tag["Key"] == "severity"
@@ -418,6 +418,13 @@ def test_the_operator_sees_alarms_first() -> None:
     assert [len(widget["properties"]["alarms"]) for widget in (first, second)] == [
         severities.count(severity) for severity in ("page", "ticket")
     ]
+
+
+def test_what_to_do_stands_below_the_alarms_that_page() -> None:
+    pages, runbooks_of, *_ = sorted(dashboards(watched("prod"))["operator"]["widgets"], key=lambda w: int(w["y"]))
+
+    assert (pages["properties"]["title"], runbooks_of["type"]) == ("Alarms that page", "text")
+    assert runbooks_of["properties"]["markdown"].startswith("**Runbooks**")
 
 
 def test_what_the_alarms_of_production_cost_a_month_is_what_is_documented() -> None:

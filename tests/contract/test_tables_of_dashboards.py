@@ -73,7 +73,7 @@ def test_the_dollars_of_a_job_are_the_sum_over_its_nodes(audience: str) -> None:
 
     (row,) = answered(audience, "Dollars by owner and job", hour)
 
-    assert (float(row["paid"]), float(row["wasted"])) == (pytest.approx(4 * 21.5), pytest.approx(12))
+    assert [float(row["paid"]), float(row["wasted"])] == pytest.approx([4 * 21.5, 12])
     assert (row["nodes"], row["minutes"]) == ("4", "60")
 
 
@@ -91,6 +91,19 @@ def test_a_worst_node_that_went_blind_has_no_figures_of_before() -> None:
     rows = answered("operator", "Worst nodes", [event("i-1", 2), event("i-1", 1, state="BLIND")])
 
     assert [(row["last_state"], row["core"], row["tensor_engine"]) for row in rows] == [("BLIND", "BLIND", "BLIND")]
+
+
+def test_the_operator_is_told_which_nodes_are_unwell_and_why() -> None:
+    events = [event("i-1", 1), event("i-2", 1, state="BLIND"), event("i-3", 1, state="FAULT"), event("i-4", 27)]
+
+    rows = answered("operator", "Nodes with a fault", [*events, event("i-2", 30)])
+
+    assert [(row["node"], row["last_state"], row["minutes_ago"]) for row in rows] == [
+        ("i-4", "RUNNING", "27"),
+        ("i-2", "BLIND", "1"),
+        ("i-3", "FAULT", "1"),
+    ]
+    assert rows[1]["why"] == WHY
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
