@@ -28,7 +28,7 @@ _WORDS: Final = {Comparison.BELOW: "below", Comparison.ABOVE: "above", Compariso
 # In the order in which they are stacked: work at the bottom, trouble on top.
 _STATES: Final = (
     (metrics.NODES_RUNNING, "running", colors.RUNNING),
-    (metrics.NODES_CHECKPOINT, "checkpoint", colors.CHECKPOINT),
+    (metrics.NODES_CHECKPOINT, "checkpoint or announced", colors.CHECKPOINT),
     (metrics.NODES_COMPILING, "compiling", colors.COMPILING),
     (metrics.NODES_STARTUP, "startup", colors.STARTUP),
     (metrics.NODES_NO_JOB, "no job", colors.NO_JOB),

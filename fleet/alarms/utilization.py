@@ -16,7 +16,9 @@ from fleet.alarms.specs import (
     Severity,
     TreatMissingData,
 )
-from fleet.job_progress import HANG_MINUTES, IDLE_PERCENT
+from fleet.idleness import IDLE_PERCENT
+from fleet.job_progress import HANG_MINUTES
+from fleet.lateness import lasting
 from fleet.stragglers import STRAGGLER_POINTS
 
 
@@ -28,23 +30,6 @@ def _severity(settings: AlarmSettings) -> Severity:
 def _window(settings: AlarmSettings, training: tuple[int, int], inference: tuple[int, int]) -> tuple[int, int]:
     # A lull of a quarter of an hour is an endpoint's ordinary life.
     return inference if settings.purpose == "inference" else training
-
-
-def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
-    """A job that holds cores and does next to nothing with them."""
-    return settings.about(Area.UTILIZATION).alarm(
-        _severity(settings),
-        "IdleAllocated",
-        summary="A job holds NeuronCores and hardly uses them.",
-        action="Ask the job's owner whether it still runs; if nobody answers, stop it so that the cores are free.",
-        evidence=EvidenceKind.IDLE_JOBS,
-        metric=settings.metric(metrics.LOWEST_JOB_CORE_UTILIZATION, "Minimum"),
-        comparison=Comparison.BELOW,
-        threshold=IDLE_PERCENT,
-        datapoints=_window(settings, (4, 5), (25, 30)),
-        silence=TreatMissingData.NOT_BREACHING,
-        drawn_on=metrics.LOWEST_JOB_CORE_UTILIZATION.name,
-    )
 
 
 def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec]:
@@ -64,7 +49,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         metric=settings.metric(measured, "Minimum"),
         comparison=Comparison.BELOW,
         threshold=threshold,
-        datapoints=_window(settings, (12, 15), (36, 45)),
+        datapoints=_window(settings, lasting(12), (36, 45)),
         silence=TreatMissingData.NOT_BREACHING,
         drawn_on=measured.name,
         notifies=False,
@@ -76,7 +61,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         metric=settings.metric(metrics.WASTED_USD_PER_HOUR, "Maximum"),
         comparison=Comparison.ABOVE,
         threshold=thresholds.wasted_usd_per_node_hour,
-        datapoints=_window(settings, (12, 15), (36, 45)),
+        datapoints=_window(settings, lasting(12), (36, 45)),
         silence=TreatMissingData.NOT_BREACHING,
         notifies=False,
     )
@@ -134,7 +119,7 @@ def job_hang(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.NODES_HUNG, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=(1, 1),
+        datapoints=lasting(1),
         silence=TreatMissingData.NOT_BREACHING,
     )
 
@@ -159,7 +144,7 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
         ),
         comparison=Comparison.ABOVE,
         threshold=STRAGGLER_POINTS,
-        datapoints=(10, 10),
+        datapoints=lasting(8),
         silence=TreatMissingData.NOT_BREACHING,
         drawn_on=metrics.JOB_CORES_APART.name,
     )
