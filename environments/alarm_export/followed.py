@@ -19,7 +19,12 @@ class Followed:
 
     def labels(self, rule: ContributorSpec) -> dict[str, str]:
         """What to route by; a job's series say its owner themselves."""
-        labels = {"environment": self.environment, "severity": rule.severity.value, "area": rule.area.value}
+        labels = {
+            "environment": self.environment,
+            "fleet": self.fleet,
+            "severity": rule.severity.value,
+            "area": rule.area.value,
+        }
         return labels if "owner" in rule.contributor else {**labels, "owner": self.owner}
 
     def annotations(self, rule: ContributorSpec) -> dict[str, str]:

@@ -23,7 +23,8 @@ def test_a_rule_says_whom_to_tell_and_what_to_do() -> None:
     first = followed(loader.load("prod"))[0]
     rules = {rule["alert"]: rule for rule in rule_file([first])["groups"][0]["rules"]}
     fault = rules["HardwareFault"]
-    assert fault["labels"] == {"environment": "prod", "severity": "page", "area": "health", "owner": first.owner}
+    where = {"environment": "prod", "fleet": first.fleet, "owner": first.owner}
+    assert fault["labels"] == {**where, "severity": "page", "area": "health"}
     assert "for" not in fault
     assert fault["keep_firing_for"] == "10m"
     assert fault["annotations"]["runbook_url"].endswith("/HardwareFault.md")
