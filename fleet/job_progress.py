@@ -40,11 +40,14 @@ class WorstJob:
     """The lowest figures of the jobs that are running, and whether one of them hangs; None is not known.
 
     ``tensor_engine_percent`` is of jobs that execute: one that executes nothing is idle or hangs, and is not slow.
+    ``hung`` and ``idle`` are the ids of jobs that do.
     """
 
     core_percent: float | None = None
     tensor_engine_percent: float | None = None
     hangs: bool | None = None
+    hung: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
 
 
 def judge(
@@ -72,6 +75,8 @@ def judge(
         core_percent=_lowest([job.core_percent for job in running]),
         tensor_engine_percent=_lowest([job.tensor_engine_percent for job in executing]),
         hangs=_any_hangs(running, after),
+        hung=tuple(job.job_id for job in running if _hangs(job, after[job.job_id].stalled_minutes)),
+        idle=tuple(job.job_id for job in running if _rests(job)),
     )
     return worst, after
 
@@ -96,8 +101,11 @@ def _any_hangs(running: Sequence[JobSeen], known: Mapping[str, Remembered]) -> b
 
 def _hangs(job: JobSeen, stalled_minutes: int) -> bool:
     # Cores that rest are an idle job, which is another page with another thing to do.
-    is_idle = job.core_percent is not None and job.core_percent < IDLE_PERCENT
-    return stalled_minutes >= HANG_MINUTES and not is_idle
+    return stalled_minutes >= HANG_MINUTES and not _rests(job)
+
+
+def _rests(job: JobSeen) -> bool:
+    return job.core_percent is not None and job.core_percent < IDLE_PERCENT
 
 
 def _lowest(percents: Sequence[float | None]) -> float | None:

@@ -72,6 +72,10 @@ def _job(entry: NodeMinute, share: JobShare) -> dict[str, Any]:
         "execution_errors": figures.failed,
         "tensor_engine_utilization": _rounded(figures.tensor.mean()),
         "neuron_core_utilization": _rounded(figures.utilization.mean()),
+        "slowest_core_utilization": _rounded(min(figures.utilization.core_means().values(), default=None)),
+        # Said only of a job that does.
+        "hangs": job.job_id in entry.worst_job.hung or None,
+        "idles": job.job_id in entry.worst_job.idle or None,
     }
     entries = {
         "job": job.job_id,

@@ -73,7 +73,7 @@ def test_an_idle_job_is_idle_and_does_not_hang() -> None:
     node = Node()
     node.live(2, job())
 
-    assert node.live(30, job(completed=0, core=0.4, tensor=0.0)) == WorstJob(core_percent=0.4, hangs=False)
+    assert node.live(30, job(completed=0, core=0.4, tensor=0.0)) == WorstJob(core_percent=0.4, hangs=False, idle=("a",))
 
 
 def test_a_job_that_starts_beside_a_running_one_is_excused_for_half_an_hour() -> None:
