@@ -10,6 +10,7 @@ Equal lines are parsed once: parsing is a function of the bytes, and its result 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -178,7 +179,13 @@ class ReplayedNode:
             jobs=self.life.jobs(index),
             draining="told to drain" if told else None,
             compiling=PhaseKind.COMPILING in kinds,
+            # The burst of writing, which needs no word of the job.
             checkpoint=PhaseKind.CHECKPOINT in kinds,
+            phases=tuple(
+                replace(announced, job=job.id)
+                for job, phase in zip(self.life.tenants, phases, strict=True)
+                if (announced := phase.announced) is not None
+            ),
         )
 
 

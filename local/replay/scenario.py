@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from fleet.alarms import Severity
 from fleet.fleet_spec import MarketKind
+from fleet.patience import Announced
 from local.replay.balancer import Answering
 from local.scenario_file import Index, Minute, Part, Percent, Phases, ScriptedPhase, read
 from local.simulation.script import PhaseKind
@@ -34,6 +35,16 @@ class JobPhase(ScriptedPhase):
 
     kind: JobPhaseKind
     counts: dict[str, float] = Field(default_factory=dict)
+    announces: Literal["checkpoint", "validation", "evaluation", "data-preparation", "waiting"] | None = None
+    """What the job says that it is in; a checkpoint is announced unless it is ``silent``."""
+    patience_minutes: Annotated[float, Field(ge=0)] | None = None
+    silent: bool = False
+
+    @property
+    def announced(self) -> Announced | None:
+        """The phase that the job announces."""
+        name = self.announces or ("checkpoint" if self.kind is PhaseKind.CHECKPOINT and not self.silent else None)
+        return None if name is None else Announced(name, self.patience_minutes)
 
 
 class Job(Phases[JobPhase]):

@@ -59,7 +59,7 @@ def hardware_info(kind: InstanceType, neuroncore_version: str, lnc: int) -> dict
 
 
 _SYSTEM_PERCENT: Final = 1.6
-_USER_PERCENT: Final = {PhaseKind.COMPILING: 55.0, PhaseKind.NO_JOB: 2.0}
+_USER_PERCENT: Final = {PhaseKind.COMPILING: 55.0, PhaseKind.NO_JOB: 2.0, PhaseKind.IDLE: 2.0}
 _WAITS_FOR_STORAGE: Final = frozenset({PhaseKind.CHECKPOINT, PhaseKind.DATA_STALL})
 
 

@@ -24,6 +24,7 @@ _NODE: Final[Mapping[str, float]] = {
 _JOB: Final[Mapping[str, float]] = {
     "job_idle": 0,
     "job_hung": 0,
+    "job_waiting": 0,
     "job_wasted_usd_per_hour": 1.5,
     "job_running_tensor_engine_utilization_ratio": 0.38,
     "job_running_core_utilization_ratio": 0.95,

@@ -40,11 +40,15 @@ def published_families(datums: Iterable[Datum], event: Mapping[str, Any]) -> Ite
 
 def judged_families(event: Mapping[str, Any]) -> Iterator[Family]:
     """What the node makes of each job; of a job that should be running how much it gets done."""
-    jobs = [entry for entry in event.get("jobs") or () if "executions_completed" in entry]
-    yield _family("hung", "1 while the job completes nothing though its cores are busy", _flags(jobs, "hangs", event))
-    yield _family("idle", "1 while the job runs and its cores rest", _flags(jobs, "idles", event))
+    jobs = [entry for entry in event.get("jobs") or () if entry.get("job")]
+    for name, text in (
+        ("idle", "1 while the job holds cores and rests"),
+        ("waiting", "1 while it has executed nothing, past its start-up grace"),
+        ("hung", "1 while it executes nothing on cores that look busy"),
+    ):
+        yield _family(name, f"{text} (of the job, on this node)", _flags(jobs, name, event))
     running = jobs if event.get("state") == NodeState.RUNNING else []
-    executing = [entry for entry in running if entry["executions_completed"]]
+    executing = [entry for entry in running if entry.get("executions_completed")]
     for name, text, of, key in (
         ("running_core", "busy time per core of the job", running, "neuron_core_utilization"),
         ("slowest_core", "busy time of the job's least busy core", running, "slowest_core_utilization"),

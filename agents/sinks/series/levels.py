@@ -38,6 +38,7 @@ READ_BY_RULES: Final = frozenset(
         "job_hung",
         "job_idle",
         "job_non_finite_loss_per_minute",
+        "job_waiting",
         "job_running_core_utilization_ratio",
         "job_running_tensor_engine_utilization_ratio",
         "job_slowest_core_utilization_ratio",

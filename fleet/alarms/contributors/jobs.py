@@ -4,9 +4,10 @@ from typing import Final
 
 from fleet.alarms import health, utilization
 from fleet.alarms.contributors.expressions import QUARTER, Series
+from fleet.alarms.idle import SMALLEST_FLOOR, idle_alarms
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import CompositeSpec, ContributorSpec
-from fleet.job_progress import IDLE_PERCENT
+from fleet.idleness import IDLE_PERCENT
 from fleet.node_state import NodeState
 from fleet.stragglers import STRAGGLER_POINTS
 
@@ -17,25 +18,47 @@ _TEN: Final = "10m30s"
 
 def job_alarms(settings: AlarmSettings) -> tuple[ContributorSpec, ...]:
     """Those that the fleet's jobs can make true."""
-    always = (_idle_allocated(settings), _low_utilization(settings))
+    always = (*_idle(settings), _low_utilization(settings))
     if settings.purpose == "inference":
         return always
     return (*always, _job_hang(settings), _non_finite_loss(settings), _straggler(settings))
 
 
-def _idle_allocated(settings: AlarmSettings) -> ContributorSpec:
-    series = Series.of(settings)
-    # The agent judges its job's minute; what its idle nodes burn together is what the job burns.
-    idle = f"{series.last('job_idle')} == 1 unless on (fleet, node) {series.without_a_job()}"
-    burnt = f"{series.last('job_wasted_usd_per_hour')} and on (fleet, node, job) ({idle})"
-    return ContributorSpec.in_place_of(
-        utilization.idle_allocated(settings),
-        expression=f"sum by (fleet, job, owner) ({burnt}) > {settings.thresholds.wasted_usd_per_node_hour:g}",
+def _idle(settings: AlarmSettings) -> tuple[ContributorSpec, ...]:
+    """The page and, below its floor, the ticket; of an endpoint one ticket."""
+    classic = {spec.key: spec for spec in idle_alarms(settings)}
+    floor = max(0.0 if settings.purpose == "inference" else settings.thresholds.idle_floor, SMALLEST_FLOOR)
+    burnt = f"sum by (fleet, job, owner) ({_burnt(Series.of(settings), floor)})"
+    page = ContributorSpec.in_place_of(
+        classic["IdleAllocated"],
+        expression=f"{burnt} >= {floor:g}",
         contributor=JOB,
-        pending_minutes=25 if settings.purpose == "inference" else 4,
-        recovery_minutes=10,
-        reason="Between two epochs a job rests for minutes, an endpoint for half an hour; a flap is one incident.",
+        pending_minutes=3,
+        recovery_minutes=15,
+        reason="The node has counted minutes of rest already; three more are for a peer that compiles to be seen. A "
+        "job that flaps within a quarter of an hour is one incident.",
     )
+    if "IdleBelowFloor" not in classic:
+        return (page,)
+    ticket = ContributorSpec.in_place_of(
+        classic["IdleBelowFloor"],
+        expression=f"{burnt} < {floor:g}",
+        contributor=JOB,
+        pending_minutes=20,
+        recovery_minutes=15,
+        reason="What waits for the morning need not be told of in the first minutes.",
+    )
+    return page, ticket
+
+
+def _burnt(series: Series, unpriced: float) -> str:
+    """Dollars an hour of each node for each job that rests on it; where no price is known a node is not cheap."""
+    compiling = f"{series.last('job_waiting')} and on (fleet, node) {series.is_now(NodeState.COMPILING)} == 1"
+    # While a node of the job compiles its others wait for it.
+    waiting = f"{series.last('job_waiting')} == 1 unless on (fleet, job) ({compiling})"
+    rests = f"({series.last('job_idle')} == 1 or ({waiting})) unless on (fleet, node) {series.without_a_job()}"
+    priced = f"{series.last('job_wasted_usd_per_hour')} and on (fleet, node, job) ({rests})"
+    return f"({priced}) or on (fleet, node, job) {unpriced:g} * ({rests})"
 
 
 def _low_utilization(settings: AlarmSettings) -> ContributorSpec:
@@ -68,7 +91,7 @@ def _useful(settings: AlarmSettings) -> tuple[str, float]:
 
 def _classic_low_utilization(settings: AlarmSettings) -> CompositeSpec:
     below, waste = utilization.low_utilization_parts(settings)
-    fault, idle = health.hardware_fault(settings), utilization.idle_allocated(settings)
+    fault, idle = health.hardware_fault(settings), idle_alarms(settings)[0]
     return utilization.low_utilization(settings, below=below, waste=waste, fault=fault, idle=idle)
 
 

@@ -50,7 +50,7 @@ def minutes_that_are_lost(fleet: FleetSeries) -> None:
     fleet.silence([31, 33, 35], ["n2"])
 
 
-@incident({("IdleAllocated", "a"): 24, ("JobHang", "b"): 20, ("HardwareFault", "n2"): 20})
+@incident({("IdleAllocated", "a"): 23, ("JobHang", "b"): 20, ("HardwareFault", "n2"): 20})
 def incidents_of_which_minutes_are_lost(fleet: FleetSeries) -> None:
     idle(fleet, "a", 20)
     fleet.job("b", 20, hung=1)
@@ -155,21 +155,40 @@ def idle(fleet: FleetSeries, job: str, since: int, until: int | None = None, was
     fleet.job(job, since, until, slowest_core_utilization_ratio=0, running_tensor_engine_utilization_ratio=None)
 
 
-@incident({("IdleAllocated", "a"): 24, ("IdleAllocated", "b"): 24})
+@incident({("IdleAllocated", "a"): 23, ("IdleAllocated", "b"): 23})
 def two_jobs_that_idle_at_once(fleet: FleetSeries) -> None:
     idle(fleet, "a", 20)
     idle(fleet, "b", 20)
 
 
-@incident({("IdleAllocated", "a"): 14, ("IdleAllocated", "b"): 74}, minutes=90)
+@incident({("IdleAllocated", "a"): 13, ("IdleAllocated", "b"): 73}, minutes=90)
 def a_second_job_that_idles_an_hour_into_the_first(fleet: FleetSeries) -> None:
     idle(fleet, "a", 10)
     idle(fleet, "b", 70)
 
 
-@incident({})
+@incident({("IdleBelowFloor", "a"): 35})
 def an_idle_notebook_for_a_dollar_an_hour(fleet: FleetSeries) -> None:
-    idle(fleet, "a", 20, wasted=0.67)
+    idle(fleet, "a", 15, wasted=0.67)
+
+
+@incident({("IdleAllocated", "a"): 23})
+def a_job_that_idles_and_has_no_price(fleet: FleetSeries) -> None:
+    fleet.job("a", wasted_usd_per_hour=None)
+    fleet.job("a", 20, idle=1)
+
+
+@incident({("IdleAllocated", "a"): 23})
+def a_job_that_never_begins(fleet: FleetSeries) -> None:
+    fleet.job("a", 20, waiting=1, wasted_usd_per_hour=21.5, running_tensor_engine_utilization_ratio=None)
+
+
+@incident({})
+def a_node_that_waits_while_its_peer_compiles(fleet: FleetSeries) -> None:
+    fleet.state("n1", "COMPILING", 5)
+    fleet.say("job_waiting", 1, 20, node="n2", job="a", owner="anna")
+    fleet.job("a", running_tensor_engine_utilization_ratio=None, wasted_usd_per_hour=None)
+    fleet.say("job_wasted_usd_per_hour", 21.5, 20, node="n2", job="a", owner="anna")
 
 
 @incident({})
@@ -180,7 +199,7 @@ def a_job_that_idles_for_two_minutes_and_ends(fleet: FleetSeries) -> None:
 
 @incident({})
 def a_pause_between_two_epochs(fleet: FleetSeries) -> None:
-    idle(fleet, "a", 20, 23)
+    idle(fleet, "a", 20, 22)
 
 
 def starve(fleet: FleetSeries, job: str, since: int, until: int | None = None, useful: float = 0.05) -> None:

@@ -30,4 +30,4 @@ def test_a_rule_says_whom_to_tell_and_what_to_do() -> None:
     assert fault["annotations"]["runbook_url"].endswith("/HardwareFault.md")
     # A job's series say whose it is.
     assert "owner" not in rules["IdleAllocated"]["labels"]
-    assert rules["IdleAllocated"]["for"] == "4m"
+    assert rules["IdleAllocated"]["for"] == "3m"
