@@ -1,6 +1,7 @@
 """The generated corpus: large enough, the same everywhere, split once, and labelled by what was put in."""
 
 import hashlib
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -41,9 +42,10 @@ def test_every_kind_of_day_and_of_incident_is_in_both_sets() -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_gives_others() -> None:
-    text = "".join(scenario.model_dump_json() for scenario in generated())
+    drawn = [scenario.model_dump(mode="json", exclude_defaults=True) for scenario in generated()]
+    text = json.dumps(drawn, sort_keys=True)
 
-    assert digest(text) == "bb361e900dcd"
+    assert digest(text) == "71bd84f2c730"
     assert as_yaml(generate("hang-01")) == as_yaml(ALL["hang-01"]) != as_yaml(generate("hang-01", seed=17))
 
 
