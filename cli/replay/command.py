@@ -19,10 +19,11 @@ import typer
 
 from cli.answers import COLORED, refuse
 from cli.progress import waiting
-from cli.replay import report
+from cli.replay import late, report
 from fleet.diagnostics import did_you_mean
+from local.replay.delivery import AT_ONCE, SWEEP, Delivery
 from local.replay.recording import as_scenario
-from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay, replay
+from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay, replay_under
 from local.replay.scenario import CORPUS, Scenario, load
 from local.replay.score import score
 from local.scenario_file import ScenarioFileError
@@ -32,10 +33,15 @@ _FEW: Final = 4
 
 
 @contextmanager
-def replaying(read: Sequence[tuple[Scenario, Path]], sets: Sequence[str]) -> Iterator[Iterator[Replay]]:
-    """What comes of each scenario, in their order; files that they name lie in the folder beside them."""
+def replaying(
+    read: Sequence[tuple[Scenario, Path]], sets: Sequence[str], deliveries: Sequence[Delivery] = (AT_ONCE,)
+) -> Iterator[Iterator[list[Replay]]]:
+    """What comes of each scenario under each of ``deliveries``, in their order.
+
+    Files that scenarios name lie in the folder beside them.
+    """
     workers = min(os.cpu_count() or 1, len(read))
-    one = partial(_one, tuple(sets))
+    one = partial(_one, tuple(sets), tuple(deliveries))
     if len(read) < _FEW or workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
         yield map(one, read)
         return
@@ -47,11 +53,11 @@ def replaying(read: Sequence[tuple[Scenario, Path]], sets: Sequence[str]) -> Ite
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _one(sets: Sequence[str], read: tuple[Scenario, Path]) -> Replay:
+def _one(sets: Sequence[str], deliveries: Sequence[Delivery], read: tuple[Scenario, Path]) -> list[Replay]:
     # Scenarios print garbage on purpose, and the agent says so in the log of a node that is not there.
     logging.getLogger("agents").setLevel(logging.ERROR)
     scenario, folder = read
-    return replay(scenario, {name: SETS[name] for name in sets}, folder)
+    return replay_under(scenario, {name: SETS[name] for name in sets}, deliveries, folder)
 
 
 def _end_at_once() -> None:
@@ -59,7 +65,7 @@ def _end_at_once() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def replay_scenarios(
+def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     scenarios: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -69,16 +75,28 @@ def replay_scenarios(
     ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Hold rival alarm sets against ours.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    delay: Annotated[int, typer.Option(min=0, max=15, help="Minutes after which CloudWatch shows a datum.")] = 0,
+    skew: Annotated[int, typer.Option(min=0, max=15, help="Minutes by which two clocks in three are wrong.")] = 0,
+    partly: Annotated[
+        bool, typer.Option("--partial", help="Show what nodes that do not run send one look later.")
+    ] = False,
+    delays: Annotated[
+        bool, typer.Option("--delays", help="Replay under every delay, and compare; exit by the first, at once.")
+    ] = False,
 ) -> None:
     """Replay scenarios through the agent's pipeline and the alarms; exit 1 when a page is missed or false."""
     sets = tuple(SETS) if compare else (OURS,)
     try:
         read = [_read(path) for path in _files(scenarios or [CORPUS])]
-        replays = _replayed(read, sets, quiet=as_json)
+        deliveries = SWEEP if delays else (late.delivery(delay, skew, partial=partly),)
+        by_delivery = _replayed(read, sets, deliveries, quiet=as_json)
+        replays = by_delivery[deliveries[0].name]
     except ScenarioFileError as error:
         refuse(error)
     scores = {name: score(replays, name) for name in sets}
-    if as_json:
+    if delays:
+        _compare(by_delivery, as_json=as_json)
+    elif as_json:
         typer.echo(msgspec.json.format(msgspec.json.encode(report.as_json(replays, scores)), indent=2))
     else:
         if len(replays) == 1:
@@ -87,6 +105,13 @@ def replay_scenarios(
     ours = scores[OURS]
     if any(outcome.first is None for outcome in ours.outcomes) or not all(each.is_true for each in ours.judged):
         raise typer.Exit(1)
+
+
+def _compare(by_delivery: late.ByDelivery, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(late.as_json(by_delivery)), indent=2))
+    else:
+        late.show(COLORED, by_delivery)
 
 
 def _files(paths: list[Path]) -> list[Path]:
@@ -113,13 +138,16 @@ def _read(path: Path) -> tuple[Scenario, Path]:
     return as_scenario(path, PERIOD_SECONDS), path.parent
 
 
-def _replayed(read: Sequence[tuple[Scenario, Path]], sets: tuple[str, ...], *, quiet: bool) -> list[Replay]:
-    found: list[Replay] = []
-    with replaying(read, sets) as replays, waiting("replaying") as line:
+def _replayed(
+    read: Sequence[tuple[Scenario, Path]], sets: tuple[str, ...], deliveries: Sequence[Delivery], *, quiet: bool
+) -> dict[str, list[Replay]]:
+    """The replays of all scenarios by the name of each delivery."""
+    found: list[list[Replay]] = []
+    with replaying(read, sets, deliveries) as replays, waiting("replaying") as line:
         for each in replays:
             found.append(each)
             line.update(f"scenario {len(found)} of {len(read)}")
             if not quiet:
                 with line.aside():
-                    report.show_scenario(COLORED, each)
-    return found
+                    report.show_scenario(COLORED, each[0])
+    return {how.name: [each[index] for each in found] for index, how in enumerate(deliveries)}

@@ -53,7 +53,7 @@ def show_scores(console: Console, replays: Sequence[Replay], scores: Scores) -> 
     sets = Table("pages of", "incidents", "recall", "sent", "precision", "median minutes", "idle", "hardware")
     for name, result in scores.items():
         pages = result.of(Severity.PAGE)
-        _row(sets, name, pages, _minutes(pages.minutes("idle")), _minutes(pages.minutes("hardware")))
+        _row(sets, name, pages, minutes(pages.minutes("idle")), minutes(pages.minutes("hardware")))
     print_table(sets, console)
     hours = sum(replay.scenario.node_hours for replay in replays)
     console.print(f"{len(replays)} scenarios, {hours:,.0f} node-hours")
@@ -63,8 +63,8 @@ def as_json(replays: Sequence[Replay], scores: Scores) -> dict[str, Any]:
     """All of it as one object; minutes count from each scenario's start."""
     return {
         "node_hours": sum(replay.scenario.node_hours for replay in replays),
-        "sets": {name: _figures(result) for name, result in scores.items()},
-        "alarms": {alarm: _figures(scores[OURS].of_alarm(alarm)) for alarm in scores[OURS].alarms},
+        "sets": {name: figures(result) for name, result in scores.items()},
+        "alarms": {alarm: figures(scores[OURS].of_alarm(alarm)) for alarm in scores[OURS].alarms},
         "scenarios": [
             {
                 "name": replay.scenario.name,
@@ -82,7 +82,8 @@ def _missed(scenario: str, incident: Incident) -> dict[str, Any]:
     return {"scenario": scenario, "incident": incident.model_dump(mode="json")}
 
 
-def _figures(result: Score) -> dict[str, Any]:
+def figures(result: Score) -> dict[str, Any]:
+    """Pages and tickets of one set."""
     return {
         severity.value: {
             "incidents": len(part.outcomes),
@@ -103,17 +104,19 @@ def _row(table: Table, name: str, result: Score, *more: str) -> None:
     table.add_row(
         name,
         str(len(result.outcomes)),
-        _percent(result.recall),
+        percent(result.recall),
         str(len(result.judged)),
-        _percent(result.precision),
-        _minutes(result.minutes()),
+        percent(result.precision),
+        minutes(result.minutes()),
         *more,
     )
 
 
-def _percent(share: float | None) -> str:
+def percent(share: float | None) -> str:
+    """A share of one as percent."""
     return "-" if share is None else f"{share:.1%}"
 
 
-def _minutes(value: float | None) -> str:
+def minutes(value: float | None) -> str:
+    """To the tenth."""
     return "-" if value is None else f"{value:.1f}"

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from local.replay.run import OURS, SETS, replay
+from local.replay.delivery import AT_ONCE, Delivery, Late
+from local.replay.run import OURS, SETS, replay, replay_under
 from local.replay.scenario import CORPUS, load
 from local.replay.score import score
 
 FILES = sorted(CORPUS.glob("*.yaml"))
 ALL = {file.stem: load(file) for file in FILES}
+DELIVERIES = (AT_ONCE, Delivery.after(1), Delivery.after(5), Delivery(name="affected late", late=Late.AFFECTED))
+OWN = {OURS: SETS[OURS]}
 FAST = [name for name, scenario in ALL.items() if scenario.fast]
 
 
@@ -27,11 +30,12 @@ def test_the_corpus_is_large_and_holds_every_kind_of_incident() -> None:
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_pages_and_tickets_come_in_time_and_none_is_false(name: str) -> None:
-    found = score([replay(ALL[name], {OURS: SETS[OURS]}, CORPUS)], OURS)
+def test_pages_and_tickets_come_in_time_and_none_is_false_however_late_data_are(name: str) -> None:
+    for delivery, replayed in zip(DELIVERIES, replay_under(ALL[name], OWN, DELIVERIES, CORPUS), strict=True):
+        found = score([replayed], OURS)
 
-    assert [outcome.incident for outcome in found.outcomes if outcome.first is None] == []
-    assert [each.told for each in found.judged if not each.is_true] == []
+        assert [outcome.incident for outcome in found.outcomes if outcome.first is None] == [], delivery.name
+        assert [each.told for each in found.judged if not each.is_true] == [], delivery.name
 
 
 @pytest.mark.parametrize("name", ["idle-one-job-of-four", "stall-on-shared-node"])
