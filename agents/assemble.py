@@ -145,7 +145,7 @@ def agent(
             node,
             clock.now(),
             boot_id=boot,
-            memory=state_file.load(),
+            known=state_file.load(),
             errors=EccWatch(directory / "ecc.json"),
         ),
         supervisor=Supervisor(process, config.period_seconds, node),
@@ -174,7 +174,7 @@ def _publish_of_another_boot(config: AgentConfig, node: str, unfinished: Unfinis
         node,
         float(header.minute),
         boot_id=header.boot_id,
-        memory=StateFile(directory / "state.json", header.boot_id).load(),
+        known=StateFile(directory / "state.json", header.boot_id).load(),
         errors=EccWatch(directory / "ecc.json"),
     )
     delivery.keep(batch_of(close_unfinished(pipeline, unfinished)))

@@ -111,7 +111,7 @@ class NodeAgent:
         entry = close_unfinished(self._pipeline, unfinished)
         self._delivery.keep(batch_of(entry))
         self._pipeline.published()
-        self._state_file.save(entry.verdict.memory)
+        self._state_file.save(self._pipeline.known)
         self._begin(now)
 
     def _next(self, clock: Clock, events: "queue.Queue[MonitorEvent]") -> MonitorEvent | None:
@@ -165,7 +165,7 @@ class NodeAgent:
         self._delivery.deliver(batch_of(entry))
         self._pipeline.published()
         # After the batch: an agent that is killed in between decides the same minute again, from the same memory.
-        self._state_file.save(entry.verdict.memory)
+        self._state_file.save(self._pipeline.known)
         self._heart.say(f"{entry.verdict.state.value}: {entry.verdict.reason}")
         parts = Parts(self._supervisor.health(), self._collectors.health(), self._delivery.health())
         self._status_file.write(describe(entry, parts, now))

@@ -27,7 +27,7 @@ _AXIS_LABELS: Final = {Unit.PERCENT: "%", Unit.SECONDS: "seconds", Unit.BYTES: "
 # In the order in which they are stacked: work at the bottom, trouble on top.
 _STATES: Final = (
     (metrics.NODES_RUNNING, "running", "#2ca02c"),
-    (metrics.NODES_CHECKPOINT, "checkpoint", "#98df8a"),
+    (metrics.NODES_CHECKPOINT, "checkpoint or announced", "#98df8a"),
     (metrics.NODES_COMPILING, "compiling", "#1f77b4"),
     (metrics.NODES_STARTUP, "startup", "#aec7e8"),
     (metrics.NODES_NO_JOB, "no job", "#c7c7c7"),

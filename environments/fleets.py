@@ -40,6 +40,7 @@ class FleetAlarms(StrictModel):
     low_utilization_percent: Annotated[float, Field(gt=0, lt=100)] = _DEFAULTS.low_utilization_percent
     low_core_utilization_percent: Annotated[float, Field(gt=0, le=100)] = _DEFAULTS.low_core_utilization_percent
     wasted_usd_per_node_hour: Annotated[float, Field(ge=0)] = _DEFAULTS.wasted_usd_per_node_hour
+    idle_usd_per_hour: Annotated[float, Field(ge=0)] | None = None
     hbm_percent: Annotated[float, Field(gt=0, le=100)] = _DEFAULTS.hbm_percent
 
 

@@ -48,10 +48,10 @@ def wasted_usd_per_hour(
     RUNNING: the share by which utilization misses its target, price x max(0, 1 - utilization / target). Tensor-engine
     utilization against ``target_percent`` where it was measured, else core utilization against
     ``CORE_UTILIZATION_TARGET_PERCENT``. Both are means over allocated cores: cores that nobody holds show in
-    CoresTotal - CoresAllocated, not here. NO_JOB: the whole price. FAULT: the whole price too, because work on
-    damaged hardware has to be done again. In every other state the node is excused or unseen.
+    CoresTotal - CoresAllocated, not here. NO_JOB and WAITING: the whole price. FAULT: the whole price too, because work
+    on damaged hardware has to be done again. In every other state the node is excused or unseen.
     """
-    if state in {NodeState.NO_JOB, NodeState.FAULT}:
+    if state in {NodeState.NO_JOB, NodeState.FAULT, NodeState.WAITING}:
         return usd_per_hour
     if state is not NodeState.RUNNING:
         return None

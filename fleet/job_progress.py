@@ -8,76 +8,149 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from fleet import idleness
+from fleet.idleness import IDLE_MINUTES, IDLE_MINUTES_OF_ENDPOINTS, IDLE_PERCENT, Idleness, RunningMinute
+from fleet.node_memory import minutes
 from fleet.node_state import Memory, NodeState, Observation, Verdict, decide
+from fleet.patience import Announced
 
 # Collectives that wait for a slow peer, and steps of large models, take minutes; ten are a hang.
 HANG_MINUTES: Final = 10
-IDLE_PERCENT: Final = 5.0
-_WORKS: Final = frozenset({NodeState.COMPILING, NodeState.STARTUP, NodeState.CHECKPOINT, NodeState.RUNNING})
+# A job that starves by turns is low on average and never for long: an evaluation of ten minutes is neither.
+MEAN_MINUTES: Final = 45
+_WORKS: Final = frozenset(
+    {
+        NodeState.COMPILING,
+        NodeState.PHASE,
+        NodeState.STARTUP,
+        NodeState.CHECKPOINT,
+        NodeState.WAITING,
+        NodeState.RUNNING,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class JobSeen:
-    """One job's part of a node in a minute; percents are means over its cores, None where nothing was measured."""
+    """One job's part of a node in a minute; percents are means over its cores, None where nothing was measured.
+
+    ``share`` is its part of the node's price, ``cpu_percent`` busy time of the host's CPUs where the job is alone.
+    """
 
     job_id: str
     holds_cores: bool
     completed: int | None
     core_percent: float | None
     tensor_engine_percent: float | None
+    share: float = 1.0
+    cpu_percent: float | None = None
+    phase: Announced | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What outlives a minute of a job: its own state's memory, and the minutes that it has been running in vain."""
+    """What outlives a minute of a job: its own state's memory, its pauses, and for how long it has run in vain.
+
+    ``tensor_engine`` are percents of the last minutes in which it executed.
+    """
 
     memory: Memory = field(default_factory=Memory)
     stalled_minutes: int = 0
+    idleness: Idleness = field(default_factory=Idleness)
+    tensor_engine: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that outlives a minute: of the node's own state, and of each job."""
+
+    memory: Memory = field(default_factory=Memory)
+    jobs: Mapping[str, Remembered] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class WorstJob:
     """The lowest figures of the jobs that are running, and whether one of them hangs; None is not known.
 
-    ``tensor_engine_percent`` is of jobs that execute: one that executes nothing is idle or hangs, and is not slow.
+    ``tensor_engine_percent`` is of jobs that execute: one that executes nothing is idle or hangs, and is not slow. It
+    is the minute's, or the mean of the last ``MEAN_MINUTES`` where that is lower. ``idle_share`` is the part of the
+    node that jobs hold which idle or never begin; ``idle``, ``waiting`` and ``hung`` are ids of jobs.
     """
 
     core_percent: float | None = None
     tensor_engine_percent: float | None = None
     hangs: bool | None = None
+    idle_share: float | None = None
+    idle: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    hung: tuple[str, ...] = ()
 
 
 def judge(
-    jobs: Sequence[JobSeen], node: Observation, verdict: Verdict, before: Mapping[str, Remembered]
+    jobs: Sequence[JobSeen],
+    node: Observation,
+    verdict: Verdict,
+    before: Mapping[str, Remembered],
+    *,
+    serves: bool = False,
 ) -> tuple[WorstJob, Mapping[str, Remembered]]:
     """The worst of ``jobs`` in the minute that ``node`` and ``verdict`` are of, and what to remember of each.
 
-    Every job has a state of its own: beside one that runs, another one may be starting up.
+    Every job has a state of its own: beside one that runs, another one may be starting up. A node that ``serves`` has
+    work when its users have: it may rest for longer, and a mean says nothing of it.
     """
     if verdict.state is NodeState.BLIND:
         return WorstJob(), before
     if verdict.state not in _WORKS:
-        return WorstJob(hangs=False), {}
+        return WorstJob(hangs=False, idle_share=0.0), {}
     after: dict[str, Remembered] = {}
     running: list[JobSeen] = []
+    idle: list[JobSeen] = []
+    waiting: list[JobSeen] = []
     for job in jobs:
-        own = _own_verdict(job, node, before.get(job.job_id, Remembered()))
+        known = before.get(job.job_id, Remembered())
+        own = _own_verdict(job, node, known)
         state = verdict.state if len(jobs) == 1 else own.state
-        stalled = _stalled(job, state, before.get(job.job_id, Remembered()).stalled_minutes)
-        after[job.job_id] = Remembered(own.memory, stalled)
+        now = after[job.job_id] = _lived(job, state, replace(known, memory=own.memory), node, serves=serves)
         if state is NodeState.RUNNING:
             running.append(job)
+        if state is NodeState.RUNNING and now.idleness.is_idle:
+            idle.append(job)
+        elif state is NodeState.WAITING:
+            waiting.append(job)
     executing = [job for job in running if not after[job.job_id].stalled_minutes]
     worst = WorstJob(
         core_percent=_lowest([job.core_percent for job in running]),
-        tensor_engine_percent=_lowest([job.tensor_engine_percent for job in executing]),
+        tensor_engine_percent=_lowest([_useful(job, after[job.job_id]) for job in executing]),
         hangs=_any_hangs(running, after),
+        idle_share=min(1.0, sum(job.share for job in (*idle, *waiting))),
+        idle=tuple(job.job_id for job in idle),
+        waiting=tuple(job.job_id for job in waiting),
+        hung=tuple(job.job_id for job in running if _hangs(job, after[job.job_id].stalled_minutes)),
     )
     return worst, after
 
 
+def _lived(job: JobSeen, state: NodeState, known: Remembered, node: Observation, *, serves: bool) -> Remembered:
+    stalled = _stalled(job, state, known.stalled_minutes)
+    is_running = state is NodeState.RUNNING
+    idle_minutes = IDLE_MINUTES_OF_ENDPOINTS if serves else IDLE_MINUTES
+    pause = minutes(node.at, known.memory.paused_since)
+    minute = RunningMinute(job.core_percent, job.cpu_percent, node.usd_per_hour, pause) if is_running else None
+    useful = known.tensor_engine
+    if is_running and not serves and not stalled and job.tensor_engine_percent is not None:
+        useful = (*useful, round(job.tensor_engine_percent, 1))[-MEAN_MINUTES:]
+    return Remembered(known.memory, stalled, idleness.after(known.idleness, minute, idle_minutes), useful)
+
+
+def _useful(job: JobSeen, known: Remembered) -> float | None:
+    if job.tensor_engine_percent is None or len(known.tensor_engine) < MEAN_MINUTES:
+        return job.tensor_engine_percent
+    return min(job.tensor_engine_percent, sum(known.tensor_engine) / MEAN_MINUTES)
+
+
 def _own_verdict(job: JobSeen, node: Observation, known: Remembered) -> Verdict:
-    seen = replace(node, job=job.job_id, holds_cores=job.holds_cores, completed=job.completed)
+    seen = replace(node, job=job.job_id, holds_cores=job.holds_cores, completed=job.completed, phase=job.phase)
     return decide(seen, known.memory)
 
 

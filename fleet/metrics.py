@@ -160,19 +160,32 @@ WASTED_USD_PER_HOUR: Final = _both(
 CORES_TOTAL: Final = _fleet("CoresTotal", Unit.COUNT, Kind.GAUGE, "logical cores of the node")
 CORES_ALLOCATED: Final = _fleet("CoresAllocated", Unit.COUNT, Kind.GAUGE, "logical cores that a runtime holds")
 NODES_NO_JOB: Final = _fleet("NodesNoJob", Unit.COUNT, Kind.STATE, "no job and no runtime")
-NODES_STARTUP: Final = _fleet("NodesStartup", Unit.COUNT, Kind.STATE, "a job that has not executed yet")
+NODES_STARTUP: Final = _fleet(
+    "NodesStartup", Unit.COUNT, Kind.STATE, "a job that has not executed yet, also past its grace"
+)
 NODES_COMPILING: Final = _fleet("NodesCompiling", Unit.COUNT, Kind.STATE, "a job that compiles")
 NODES_RUNNING: Final = _fleet("NodesRunning", Unit.COUNT, Kind.STATE, "a job that should be making progress")
-NODES_CHECKPOINT: Final = _fleet("NodesCheckpoint", Unit.COUNT, Kind.STATE, "a job that writes a checkpoint")
+NODES_CHECKPOINT: Final = _fleet(
+    "NodesCheckpoint", Unit.COUNT, Kind.STATE, "a job in a checkpoint or a phase that it announced"
+)
 NODES_DRAINING: Final = _fleet("NodesDraining", Unit.COUNT, Kind.STATE, "told to let go of its work")
 NODES_FAULT: Final = _fleet("NodesFault", Unit.COUNT, Kind.STATE, "a hardware error with an action")
 NODES_BLIND: Final = _fleet("NodesBlind", Unit.COUNT, Kind.STATE, "the monitor is silent")
-NODES_HUNG: Final = _fleet("NodesHung", Unit.COUNT, Kind.GAUGE, "1 while a job of the node completes nothing and spins")
+NODES_HUNG: Final = MetricSpec(
+    "NodesHung", Unit.COUNT, Kind.GAUGE, True, False, "1 while a job of the node completes nothing and spins",
+    only_of="training",
+)  # fmt: skip
+NODES_IDLE: Final = _fleet(
+    "NodesIdle", Unit.COUNT, Kind.GAUGE, "part of the node that jobs hold which idle or never begin"
+)
 LOWEST_JOB_CORE_UTILIZATION: Final = _fleet(
     "LowestJobCoreUtilization", Unit.PERCENT, Kind.GAUGE, "busy time per core of the node's worst running job"
 )
 LOWEST_JOB_TENSOR_ENGINE_UTILIZATION: Final = _fleet(
-    "LowestJobTensorEngineUtilization", Unit.PERCENT, Kind.GAUGE, "tensor engine use of the node's worst executing job"
+    "LowestJobTensorEngineUtilization",
+    Unit.PERCENT,
+    Kind.GAUGE,
+    "tensor engine use of the node's worst executing job, or its mean of 45 minutes",
 )
 EFA_RECEIVE_BYTES: Final = _fleet("EfaReceiveBytes", Unit.BYTES, Kind.PER_MINUTE, "bytes received over EFA")
 EFA_TRANSMIT_BYTES: Final = _fleet("EfaTransmitBytes", Unit.BYTES, Kind.PER_MINUTE, "bytes sent over EFA")

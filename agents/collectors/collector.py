@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from agents.collectors.jobs.job import Job
 from agents.collectors.seen_error import SeenError
 from fleet.metrics import Kind, MetricSpec
+from fleet.patience import Announced
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ class Contribution:
     ``metrics`` are of the fleet set and ``job_metrics`` of the job set, by job id; ``event`` are properties of the log
     event. A job id of "" means the node's only job. ``jobs`` is None from whoever does not look for jobs, and ``ended``
     are runtimes whose process is gone. ``workload_reports`` have one entry for each job that reports. ``draining`` is a
-    reason; ``compiling`` and ``checkpoint`` are evidence for the node's state. ``problems`` are for people and end up
-    in the log event.
+    reason; ``compiling``, ``checkpoint`` and ``waits_for_lock`` are evidence for the node's state, ``phases`` what
+    jobs announce. ``problems`` are for people and end up in the log event.
     """
 
     metrics: Mapping[MetricSpec, float] = field(default_factory=dict)
@@ -64,6 +65,8 @@ class Contribution:
     draining: str | None = None
     compiling: bool = False
     checkpoint: bool = False
+    waits_for_lock: bool = False
+    phases: tuple[Announced, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -74,6 +77,8 @@ class Evidence:
     draining: str | None = None
     compiling: bool = False
     checkpoint: bool = False
+    waits_for_lock: bool = False
+    phases: tuple[Announced, ...] = ()
 
 
 class Collector(Protocol):
@@ -110,6 +115,8 @@ def merged(contributions: Iterable[Contribution]) -> Contribution:
         draining=next((part.draining for part in parts if part.draining is not None), None),
         compiling=any(part.compiling for part in parts),
         checkpoint=any(part.checkpoint for part in parts),
+        waits_for_lock=any(part.waits_for_lock for part in parts),
+        phases=tuple(phase for part in parts for phase in part.phases),
         problems=tuple(problem for part in parts for problem in part.problems),
     )
 

@@ -123,7 +123,14 @@ class _Worker:
         if not 0 <= request.now - self._seen_at <= _EVIDENCE_SECONDS:
             return said
         seen = self._seen
-        return replace(said, draining=seen.draining, compiling=seen.compiling, checkpoint=seen.checkpoint)
+        return replace(
+            said,
+            draining=seen.draining,
+            compiling=seen.compiling,
+            checkpoint=seen.checkpoint,
+            waits_for_lock=seen.waits_for_lock,
+            phases=seen.phases,
+        )
 
     def health(self) -> CollectorHealth:
         """Being late twice with one answer is two failures: two minutes went without."""

@@ -1,14 +1,17 @@
-"""What the node's state remembers, kept over restarts of the agent until the node boots.
+"""What the states of the node and of its jobs remember, kept over restarts of the agent until the node boots.
 
-Without it a new agent would clear a fault that only a reboot clears, and excuse a running job as starting up.
+Without it a new agent would clear a fault that only a reboot clears, excuse a running job as starting up, and begin to
+count a hang or a pause anew.
 """
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
+from fleet.job_progress import Known, Remembered
 from fleet.node_state import Memory
 from workload import durable_file
 
@@ -19,6 +22,8 @@ logger = logging.getLogger(__name__)
 class _Content:
     boot_id: str
     memory: Memory
+    # Released agents before this one wrote none.
+    jobs: Mapping[str, Remembered] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +33,23 @@ class StateFile:
     path: Path
     boot_id: str
 
-    def load(self) -> Memory:
+    def load(self) -> Known:
         """What was remembered in this boot; nothing when the file is missing, damaged or of another boot."""
         try:
             content = msgspec.json.decode(self.path.read_bytes(), type=_Content)
         except FileNotFoundError:
-            return Memory()
+            return Known()
         except (OSError, msgspec.DecodeError) as error:
             logger.warning("%s: %s; the node's state starts anew", self.path, error)
-            return Memory()
-        return content.memory if self.boot_id and content.boot_id == self.boot_id else Memory()
+            return Known()
+        is_of_this_boot = self.boot_id and content.boot_id == self.boot_id
+        return Known(content.memory, content.jobs) if is_of_this_boot else Known()
 
-    def save(self, memory: Memory) -> None:
+    def save(self, known: Known) -> None:
         """Replace the file; a disk that refuses is logged."""
         if not self.boot_id:
             return
-        content = msgspec.json.encode(_Content(self.boot_id, memory))
+        content = msgspec.json.encode(_Content(self.boot_id, known.memory, known.jobs))
         try:
             # Not synced: after a power failure the node has booted, and the file is of no use.
             durable_file.replace_file(self.path, content, through=False)

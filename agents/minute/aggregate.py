@@ -17,6 +17,7 @@ from fleet.node_state import NodeState
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.type_defs import StatisticSetTypeDef
 
+# One is 1. What a job announces counts as a checkpoint does: it is known, and it ends.
 _STATE_METRICS: Final[Mapping[NodeState, MetricSpec]] = {
     NodeState.BLIND: metrics.NODES_BLIND,
     NodeState.FAULT: metrics.NODES_FAULT,
@@ -25,6 +26,8 @@ _STATE_METRICS: Final[Mapping[NodeState, MetricSpec]] = {
     NodeState.COMPILING: metrics.NODES_COMPILING,
     NodeState.STARTUP: metrics.NODES_STARTUP,
     NodeState.CHECKPOINT: metrics.NODES_CHECKPOINT,
+    NodeState.PHASE: metrics.NODES_CHECKPOINT,
+    NodeState.WAITING: metrics.NODES_STARTUP,
     NodeState.RUNNING: metrics.NODES_RUNNING,
 }
 
@@ -93,11 +96,14 @@ def _of_node(entry: NodeMinute) -> _Measured:
     yield metrics.WASTED_USD_PER_HOUR, entry.wasted_usd_per_hour
     errors = sum(seen.count for seen in entry.hardware_errors)
     yield metrics.HARDWARE_ERRORS, errors if errors or entry.figures.hardware_measured else None
-    for state, spec in _STATE_METRICS.items():
-        yield spec, int(state is entry.verdict.state)
+    for spec in dict.fromkeys(_STATE_METRICS.values()):
+        yield spec, int(spec is _STATE_METRICS[entry.verdict.state])
     yield metrics.CORES_TOTAL, entry.node.layout.cores
     worst = entry.worst_job
-    yield metrics.NODES_HUNG, None if worst.hangs is None else int(worst.hangs)
+    # An endpoint without requests completes nothing, and is well.
+    trains = entry.node.config.purpose == "training"
+    yield metrics.NODES_HUNG, int(worst.hangs) if trains and worst.hangs is not None else None
+    yield metrics.NODES_IDLE, worst.idle_share
     yield metrics.LOWEST_JOB_CORE_UTILIZATION, worst.core_percent
     yield metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, worst.tensor_engine_percent
     yield from _load(entry)

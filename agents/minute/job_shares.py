@@ -15,10 +15,12 @@ from agents.collectors.jobs.job import UNATTRIBUTED, Job, unattributed
 from agents.config import AgentConfig
 from agents.minute.batch import JobShare, Node
 from agents.minute.window import Figures, MinuteWindow
+from fleet import patience
 from fleet.cost import split_usd, wasted_usd_per_hour
 from fleet.job_progress import JobSeen
 from fleet.metrics import MetricSpec
 from fleet.node_state import Memory, NodeState
+from fleet.patience import Announced
 
 # Each job is 12 to 16 series of every minute that it runs in.
 MAX_JOBS: Final = 16
@@ -86,8 +88,13 @@ def shares(
     return tuple(parts)
 
 
-def progress(jobs: Sequence[JobShare]) -> list[JobSeen]:
-    """What each of ``jobs`` did, as the judgement of the worst of them takes it."""
+def progress(jobs: Sequence[JobShare], phases: Sequence[Announced], usd_per_hour: float | None) -> list[JobSeen]:
+    """What each of ``jobs`` did, as the judgement of the worst of them takes it; ``phases`` are what they announce.
+
+    A job's share is that of the node's price ``usd_per_hour``; without one it is that of the cores that are held.
+    """
+    ids = [share.job.job_id for share in jobs]
+    held = sum(share.cores for share in jobs)
     return [
         JobSeen(
             share.job.job_id,
@@ -95,9 +102,25 @@ def progress(jobs: Sequence[JobShare]) -> list[JobSeen]:
             share.figures.completed,
             share.figures.utilization.mean(),
             share.figures.tensor.mean(),
+            share=_part(share, len(jobs), held, usd_per_hour),
+            # Whose processes the CPUs work for is known only of a job that is alone.
+            cpu_percent=share.figures.cpu_percent if len(jobs) == 1 else None,
+            phase=announced(share.job.job_id, phases, ids),
         )
         for share in jobs
     ]
+
+
+def _part(share: JobShare, jobs: int, held: float, usd_per_hour: float | None) -> float:
+    if share.cost_usd_per_hour is not None and usd_per_hour:
+        return share.cost_usd_per_hour / usd_per_hour
+    return share.cores / held if held else 1 / jobs
+
+
+def announced(job: str | None, phases: Sequence[Announced], jobs: Sequence[str]) -> Announced | None:
+    """The phase of ``job``, the most patient of several. One that does not say whose it is holds for the whole node."""
+    own = [phase for phase in phases if not phase.job or whose(phase.job, jobs) == job]
+    return max(own, key=lambda phase: patience.announced(phase, None), default=None)
 
 
 def wasted_by_all(jobs: Sequence[JobShare], figures: Figures, state: NodeState, config: AgentConfig) -> float | None:

@@ -14,7 +14,7 @@ from agents.config import PriceConfig
 from agents.minute.batch import Event, JobShare, NodeMinute
 from agents.minute.batch import iso as iso_time
 from agents.minute.event_size import bounded
-from agents.minute.job_shares import whose
+from agents.minute.job_shares import announced, whose
 from agents.monitor.decode.report import Ecc
 from agents.price import is_stale
 from fleet import metrics
@@ -81,6 +81,11 @@ def _job(entry: NodeMinute, share: JobShare) -> dict[str, Any]:
         "cores": _rounded(share.cores),
         **(seen if _is_measured(entry) else {}),
         **_reported(entry, job.job_id),
+        # Said only where it is so.
+        "idle": job.job_id in entry.worst_job.idle or None,
+        "waiting": job.job_id in entry.worst_job.waiting or None,
+        "hung": job.job_id in entry.worst_job.hung or None,
+        "phase": _phase(entry, job.job_id),
         "cost_usd_per_hour": share.cost_usd_per_hour,
         "wasted_usd_per_hour": share.wasted_usd_per_hour,
     }
@@ -97,6 +102,11 @@ def _reported(entry: NodeMinute, job_id: str) -> dict[str, Any]:
         # Said only where there were any: a page asks which job it was.
         "non_finite_losses": figures.get(metrics.NON_FINITE_LOSS) or None,
     }
+
+
+def _phase(entry: NodeMinute, job_id: str) -> str | None:
+    phase = announced(job_id, entry.collected.phases, [share.job.job_id for share in entry.jobs])
+    return phase.name if phase else None
 
 
 def _step(entry: NodeMinute, job_id: str) -> int | None:

@@ -3,7 +3,7 @@
 The same pipeline runs on the node, in the simulation and behind ``fleet-agent inspect``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,7 +15,7 @@ from agents.collectors.seen_error import combined, worst
 from agents.config import AgentConfig, PriceConfig
 from agents.errors import UnreadableLineError
 from agents.minute.batch import Node, NodeMinute, SelfFigures, problems
-from agents.minute.job_shares import claims, judged, progress, shares, wasted_by_all, workload
+from agents.minute.job_shares import announced, claims, judged, progress, shares, wasted_by_all, workload
 from agents.minute.report_freshness import ReportFreshness
 from agents.minute.window import Figures, MinuteWindow, Reading
 from agents.monitor import ecc
@@ -24,8 +24,8 @@ from agents.monitor.decode.report import Hardware, Report
 from agents.monitor.layout import Layout, layout_of
 from agents.monitor.merge import merge
 from fleet.hardware_errors import Action
-from fleet.job_progress import Remembered, judge
-from fleet.node_state import Memory, NodeState, Observation, decide
+from fleet.job_progress import Known, judge
+from fleet.node_state import NodeState, Observation, decide
 
 # What these ask for has to happen before the node works again.
 _LASTING: Final = (Action.REBOOT, Action.REPLACE)
@@ -40,9 +40,9 @@ class Surroundings:
 
 
 class Pipeline:
-    """Holds what outlives a minute: the node's state memory, error counters, the last report.
+    """Holds what outlives a minute: what the states of node and jobs remember, error counters, the last report.
 
-    ``jobs`` and ``evidence`` are as last seen.
+    ``jobs`` and ``evidence`` are as last seen; ``known`` is what a restart of the agent must not lose.
     """
 
     def __init__(  # noqa: PLR0913 - keyword-only beyond the third, each with a default
@@ -53,7 +53,7 @@ class Pipeline:
         *,
         boot_id: str = "",
         rate_seconds: float | None = None,
-        memory: Memory | None = None,
+        known: Known | None = None,
         errors: ecc.EccWatch | None = None,
         read: Callable[[bytes], Report] = parse,
     ) -> None:
@@ -70,10 +70,9 @@ class Pipeline:
         self._report: Report | None = None
         self._hardware = Hardware()
         self._ecc = errors or ecc.EccWatch()
-        self._memory = memory or Memory()
+        self.known = known or Known()
         self._window = MinuteWindow()
         self._last: Figures | None = None
-        self._progress: Mapping[str, Remembered] = {}
         self.jobs: tuple[Job, ...] = ()
         self.evidence = Evidence()
         self._last_ids: tuple[str, ...] = ()
@@ -141,20 +140,23 @@ class Pipeline:
         """End the minute that began at ``minute``. ``own.report_age_seconds`` is filled in here."""
         self._freshness.clamp(now)
         figures, seen = self._figures(), around.collected
-        self.evidence = Evidence(seen.draining, seen.compiling, seen.checkpoint)
+        self.evidence = Evidence(seen.draining, seen.compiling, seen.checkpoint, seen.waits_for_lock, seen.phases)
         found, notes = claims(self._jobs(around), frozenset(self.pids), figures.holders, is_held=figures.is_held)
         blind = figures.blind or self._freshness.blind(now, around.monitor)
         if blind is None and found and figures.nothing_ran:
             # Nothing ran for a job without a process: that is known, and a hang to whoever waits for it.
             figures = replace(figures, completed=0)
-        job, memory = judged(found, self._memory, self._last_ids)
-        observed = _observation(minute, figures, around, job, blind)
+        job, memory = judged(found, self.known.memory, self._last_ids)
+        phase = announced(job, seen.phases, [claim.job.job_id for claim in found])
+        observed = replace(_observation(minute, figures, around, job, blind), phase=phase, usd_per_hour=self._usd)
         verdict = decide(observed, memory)
-        self._memory = verdict.memory
         node, state = self._describe(), verdict.state
         jobs = () if state is NodeState.NO_JOB else shares(found, self._window, figures, state, node)
         reported, strays = workload(around.collected.job_metrics, [share.job.job_id for share in jobs])
-        worst_job, self._progress = judge(progress(jobs), observed, verdict, self._progress)
+        parts = progress(jobs, seen.phases, self._usd)
+        serves = self._config.purpose == "inference"
+        worst_job, of_jobs = judge(parts, observed, verdict, self.known.jobs, serves=serves)
+        self.known = Known(verdict.memory, of_jobs)
         entry = NodeMinute(
             node=node,
             minute=minute,
@@ -172,6 +174,10 @@ class Pipeline:
         self._window, self._freshness.unreadable, self._last = MinuteWindow(), 0, figures
         self._last_ids = tuple(claim.job.job_id for claim in found)
         return entry
+
+    @property
+    def _usd(self) -> float | None:
+        return None if self._config.price is None else self._config.price.usd_per_hour
 
     def _figures(self) -> Figures:
         figures = self._window.figures(self._layout())
@@ -218,4 +224,5 @@ def _observation(
         compiling=around.collected.compiling,
         completed=figures.completed,
         checkpoint=around.collected.checkpoint,
+        waits_for_lock=around.collected.waits_for_lock,
     )

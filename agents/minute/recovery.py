@@ -23,6 +23,8 @@ def close_unfinished(pipeline: Pipeline, unfinished: Unfinished) -> NodeMinute:
             draining=evidence.draining,
             compiling=evidence.compiling,
             checkpoint=evidence.checkpoint,
+            waits_for_lock=evidence.waits_for_lock,
+            phases=evidence.phases,
             event={"recovered": True},
         ),
         None if readings else "the agent ended before it had a report",

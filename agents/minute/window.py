@@ -1,7 +1,7 @@
 """One UTC minute of a node: reports go in, the figures that are published come out. None is not measured."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -69,6 +69,7 @@ class Figures:
     ``allocated``, ``runtimes`` and ``holders`` (pids by core) are as last seen.
     ``blind_reports`` are the reasons for which single reports showed no cores; ``blind`` is set when all of them did.
     ``nothing_ran`` is whether all that said which runtimes there are said none; ``problems`` are for people.
+    ``cpu_percent`` is the host's, mean.
     """
 
     reports: int
@@ -92,6 +93,7 @@ class Figures:
     cores_by_pid: Mapping[int, int]
     holders: Mapping[int, frozenset[int]]
     nothing_ran: bool = False
+    cpu_percent: float | None = None
     problems: tuple[str, ...] = ()
 
     @property
@@ -160,6 +162,7 @@ class MinuteWindow:
             runtimes=last.runtimes,
             cores_by_pid=last.cores_by_pid,
             holders=last.holders,
+            cpu_percent=_mean([sample.cpu_percent for sample in samples if sample.cpu_percent is not None]),
             nothing_ran=last.is_listed and not any(sample.runtimes for sample in samples),
             problems=tuple(dict.fromkeys(text for sample in samples for text in sample.problems))[:_PROBLEMS_KEPT],
         )
@@ -171,6 +174,10 @@ def _series(figures: Iterable[Mapping[int, float]]) -> dict[int, tuple[float, ..
         for core, value in figure.items():
             series.setdefault(core, []).append(value)
     return {core: tuple(values) for core, values in sorted(series.items())}
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 def _scaled(series: Mapping[int, tuple[float, ...]], factor: float) -> dict[int, tuple[float, ...]]:

@@ -22,7 +22,7 @@ def merge(report: Report, layout: Layout, period: float) -> NodeSample:
     """Merge ``report``; rates of sections shorter than half of ``period`` seconds are discarded."""
     blind = _blind(report)
     if report.runtimes is None:
-        return NodeSample(blind=blind, problems=report.oddities)
+        return NodeSample(blind=blind, problems=report.oddities, cpu_percent=report.cpu_percent)
     runtimes = _distinct(report.runtimes)
     rates = [_long_enough(runtime.rates, period) for runtime in runtimes]
     all_holders = _holders(runtimes, rates)
@@ -53,6 +53,7 @@ def merge(report: Report, layout: Layout, period: float) -> NodeSample:
         holders=pids,
         work=work_by_pid(zip(runtimes, executions, strict=True)),
         problems=(*report.oddities, *_problems(runtimes, len(all_holders) - len(holders), layout)),
+        cpu_percent=report.cpu_percent,
     )
 
 

@@ -27,7 +27,8 @@ class NodeSample:
     ``blind`` says why the cores could not be seen at all; ``allocated`` is None when holders are unknown.
     ``is_measured`` is whether cores were seen for long enough, or there was no runtime to see. ``is_listed`` is whether
     the report said which runtimes there are, ``executions_unread`` whether what one of them executed could not be read.
-    ``holders`` are the pids by core, ``work`` is by pid, and ``problems`` are for people.
+    ``holders`` are the pids by core, ``work`` is by pid, and ``problems`` are for people. ``cpu_percent`` is the
+    host's, whoever uses it.
     """
 
     blind: str | None = None
@@ -49,6 +50,7 @@ class NodeSample:
     holders: Mapping[int, frozenset[int]] = field(default_factory=dict)
     work: Mapping[int, ProcessWork] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    cpu_percent: float | None = None
 
 
 def of_processes(sample: NodeSample, pids: AbstractSet[int], cores_per_device: int | None) -> NodeSample:

@@ -17,11 +17,12 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from cli.answers import COLORED, refuse
+from cli.answers import COLORED, refuse, say
 from cli.progress import waiting
-from cli.replay import late, report
+from cli.replay import generated, late, report
 from fleet.diagnostics import did_you_mean
 from local.replay.delivery import AT_ONCE, SWEEP, Delivery
+from local.replay.generator.corpus import SEED, Half
 from local.replay.recording import as_scenario
 from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay, replay_under
 from local.replay.scenario import CORPUS, Scenario, load
@@ -83,13 +84,29 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     delays: Annotated[
         bool, typer.Option("--delays", help="Replay under every delay, and compare; exit by the first, at once.")
     ] = False,
+    half: Annotated[
+        Half | None, typer.Option("--generated", help="Replay a set of generated scenarios; of test, figures only.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of --generated and --export: another seed is another corpus.")] = SEED,
+    look_inside: Annotated[
+        bool,
+        typer.Option("--look-inside", help="Name scenarios of test too. Whoever tunes to them has no figure any more."),
+    ] = False,
+    export: Annotated[
+        Path | None, typer.Option(help="Write the generated scenarios into this folder, and replay nothing.")
+    ] = None,
 ) -> None:
     """Replay scenarios through the agent's pipeline and the alarms; exit 1 when a page is missed or false."""
-    sets = tuple(SETS) if compare else (OURS,)
+    if export is not None:
+        _export(export, seed)
+        return
+    if half is not None and scenarios:
+        refuse("--generated brings its own scenarios: pass either it or files")
+    sets, closed = tuple(SETS) if compare else (OURS,), half is Half.TEST and not look_inside
     try:
-        read = [_read(path) for path in _files(scenarios or [CORPUS])]
+        read = generated.read(half, seed) if half else [_read(path) for path in _files(scenarios or [CORPUS])]
         deliveries = SWEEP if delays else (late.delivery(delay, skew, partial=partly),)
-        by_delivery = _replayed(read, sets, deliveries, quiet=as_json)
+        by_delivery = _replayed(read, sets, deliveries, quiet=as_json or closed)
         replays = by_delivery[deliveries[0].name]
     except ScenarioFileError as error:
         refuse(error)
@@ -97,7 +114,8 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     if delays:
         _compare(by_delivery, as_json=as_json)
     elif as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(report.as_json(replays, scores)), indent=2))
+        answer = report.as_json(replays, scores, closed=closed)
+        typer.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2))
     else:
         if len(replays) == 1:
             report.show_timeline(COLORED, replays[0])
@@ -112,6 +130,14 @@ def _compare(by_delivery: late.ByDelivery, *, as_json: bool) -> None:
         typer.echo(msgspec.json.format(msgspec.json.encode(late.as_json(by_delivery)), indent=2))
     else:
         late.show(COLORED, by_delivery)
+
+
+def _export(folder: Path, seed: int) -> None:
+    try:
+        written = list(generated.export(folder, seed))
+    except OSError as error:
+        refuse(f"{folder}: {error.strerror}")
+    say(f"{len(written)} scenarios in {', '.join(str(folder / half) for half in Half)}")
 
 
 def _files(paths: list[Path]) -> list[Path]:

@@ -35,7 +35,7 @@ def show(console: Console, found: ByDelivery) -> None:
 
 def as_json(found: ByDelivery) -> dict[str, Any]:
     """The figures of our own set by the name of each delivery."""
-    return {name: report.figures(score(replays, OURS)) for name, replays in found.items()}
+    return {name: report.figures_of(score(replays, OURS)) for name, replays in found.items()}
 
 
 def _figures(pages: Score) -> tuple[str, ...]:
@@ -44,5 +44,5 @@ def _figures(pages: Score) -> tuple[str, ...]:
         report.percent(pages.recall),
         str(len(pages.judged)),
         report.percent(pages.precision),
-        *(report.minutes(pages.minutes(kind)) for kind in (None, "idle", "hardware")),
+        *(report.in_minutes(pages.minutes(kind)) for kind in (None, "idle", "hardware")),
     )

@@ -10,6 +10,7 @@ from fleet.alarms.changes import change_in_progress
 from fleet.alarms.compilation import compilation_alarms, precompile_alarms
 from fleet.alarms.contributors import contributor_alarms
 from fleet.alarms.endpoint import endpoint_alarms, hosted_alarms
+from fleet.alarms.idle import idle_alarms
 from fleet.alarms.metric_refs import AlarmSpecError, MathRef, MetricRef
 from fleet.alarms.operations import metrics_budget, platform_alarms
 from fleet.alarms.settings import AlarmSettings, Thresholds
@@ -62,13 +63,14 @@ Spec = AlarmSpec | CompositeSpec
 
 def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
     """Every alarm of the fleet, children before the composite that reads them."""
-    idle = utilization.idle_allocated(settings)
+    idle, *idle_below_floor = idle_alarms(settings)
     fault = health.hardware_fault(settings)
     below, waste = utilization.low_utilization_parts(settings)
     alarms: tuple[Spec, ...] = (
         fault,
         health.fleet_blind(settings),
         idle,
+        *idle_below_floor,
         below,
         waste,
         utilization.low_utilization(settings, below=below, waste=waste, fault=fault, idle=idle),

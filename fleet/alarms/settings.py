@@ -79,8 +79,15 @@ class Thresholds:
     low_core_utilization_percent: float = 70.0
     """Of busy time, where nothing reports FLOP/s: the guides' figure."""
     wasted_usd_per_node_hour: float = 5.0
+    idle_usd_per_hour: float | None = None
+    """What idle jobs of the fleet burn together before somebody is woken. None: as much as one node may waste."""
     hbm_percent: float = 95.0
     latency_p99_seconds: float = 2.0
+
+    @property
+    def idle_floor(self) -> float:
+        """Dollars an hour. Five until the morning, eight hours later, are 40: about an hour of whoever is woken."""
+        return self.wasted_usd_per_node_hour if self.idle_usd_per_hour is None else self.idle_usd_per_hour
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,8 @@ from fleet.alarms.specs import (
     Severity,
     TreatMissingData,
 )
-from fleet.job_progress import HANG_MINUTES, IDLE_PERCENT
+from fleet.idleness import IDLE_PERCENT
+from fleet.job_progress import HANG_MINUTES
 from fleet.lateness import lasting
 from fleet.stragglers import STRAGGLER_POINTS
 
@@ -29,23 +30,6 @@ def _severity(settings: AlarmSettings) -> Severity:
 def _window(settings: AlarmSettings, training: tuple[int, int], inference: tuple[int, int]) -> tuple[int, int]:
     # A lull of a quarter of an hour is an endpoint's ordinary life.
     return inference if settings.purpose == "inference" else training
-
-
-def idle_allocated(settings: AlarmSettings) -> AlarmSpec:
-    """A job that holds cores and does next to nothing with them."""
-    return settings.about(Area.UTILIZATION).alarm(
-        _severity(settings),
-        "IdleAllocated",
-        summary="A job holds NeuronCores and hardly uses them.",
-        action="Ask the job's owner whether it still runs; if nobody answers, stop it so that the cores are free.",
-        evidence=EvidenceKind.IDLE_JOBS,
-        metric=settings.metric(metrics.LOWEST_JOB_CORE_UTILIZATION, "Minimum"),
-        comparison=Comparison.BELOW,
-        threshold=IDLE_PERCENT,
-        datapoints=_window(settings, lasting(5), (25, 30)),
-        silence=TreatMissingData.NOT_BREACHING,
-        drawn_on=metrics.LOWEST_JOB_CORE_UTILIZATION.name,
-    )
 
 
 def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec]:

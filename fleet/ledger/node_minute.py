@@ -31,6 +31,9 @@ OF_STATE: Final[Mapping[NodeState, Category]] = {
     NodeState.COMPILING: Category.COMPILING,
     NodeState.STARTUP: Category.STARTUP,
     NodeState.CHECKPOINT: Category.CHECKPOINT,
+    # A validation is what the job is for, and its minutes are in no other category's way.
+    NodeState.PHASE: Category.RUNNING,
+    NodeState.WAITING: Category.STARTUP,
     NodeState.DRAINING: Category.DRAINING,
     NodeState.NO_JOB: Category.IDLE,
     NodeState.FAULT: Category.FAULT,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from fleet.job_progress import IDLE_PERCENT
+from fleet.idleness import IDLE_PERCENT
 from fleet.node_state import NodeState
 from lambdas.pager.log_events import JobPart, NodeEvent
 
@@ -82,7 +82,7 @@ def of_idle_jobs(events: Sequence[NodeEvent]) -> list[NodeEvent]:
 
 
 def _idle(event: NodeEvent) -> list[JobPart]:
-    if event.state != NodeState.RUNNING:
+    if event.state not in {NodeState.RUNNING, NodeState.WAITING}:
         return []
     # Where no job is told of, the node is one.
     whole = JobPart(
@@ -92,7 +92,7 @@ def _idle(event: NodeEvent) -> list[JobPart]:
         wasted_usd_per_hour=event.wasted_usd_per_hour,
         neuron_core_utilization=event.neuron_core_utilization,
     )
-    return [part for part in event.jobs or (whole,) if _idles(part)]
+    return [part for part in event.jobs or (whole,) if event.state == NodeState.WAITING or _idles(part)]
 
 
 def _idles(part: JobPart) -> bool:

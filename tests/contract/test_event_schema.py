@@ -19,6 +19,7 @@ from agents.minute.log_event import log_event
 from agents.minute.pipeline import Pipeline, Surroundings
 from fleet.hardware_errors import Action
 from fleet.node_state import NodeState
+from fleet.patience import Announced
 from tests.support import agents as made
 from tests.support import batches, samples
 from tests.support.batches import JOB
@@ -45,6 +46,7 @@ def states() -> Iterator[tuple[NodeState, NodeMinute]]:
         (paused(), Contribution(jobs=(JOB,), compiling=True)),
         (full, work),
         (paused(), Contribution(jobs=(JOB,), checkpoint=True)),
+        (paused(), Contribution(jobs=(JOB,), phases=(Announced("validation", 20),))),
         (full, Contribution(jobs=(JOB,), draining="spot interruption at 12:34Z")),
         (paused(hardware_errors=1), work),
         (samples.no_driver(), work),
@@ -52,6 +54,10 @@ def states() -> Iterator[tuple[NodeState, NodeMinute]]:
     for index, (report, around) in enumerate(minutes):
         entry = made.feed(pipeline, made.MINUTE + 60 * index, report, report, around=Surroundings(around))
         yield entry.verdict.state, entry
+    begins = Pipeline(made.config(), "i-1", made.MINUTE)
+    for minute in (0, 31):
+        entry = made.feed(begins, made.MINUTE + 60 * minute, paused(), paused(), around=Surroundings(work))
+    yield entry.verdict.state, entry
 
 
 EVENTS = {state: log_event(entry) for state, entry in states()}

@@ -65,7 +65,9 @@ class CompileCacheCollector:
         return Contribution(
             metrics=counts,
             event={"compile_cache": event},
-            compiling=len(ages) > len(stale) or (is_ours and changes.is_active),
+            # On a shared cache a lock without a compiler on this host is somebody else's, or nobody's.
+            compiling=is_ours and (len(ages) > len(stale) or changes.is_active),
+            waits_for_lock=is_shared and not compilers and bool(ages),
             problems=(*_stale(stale, is_shared=is_shared), *(f"compile cache: {each}" for each in self._scan.problems)),
         )
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from agents.collectors.collector import Contribution, Request
+from agents.collectors.workload.phases import Phases
 from agents.collectors.workload.receiver import Receiver
-from agents.collectors.workload.statsd import parse
-from agents.collectors.workload.work import Checkpoints, Work
+from agents.collectors.workload.statsd import ANNOUNCING, parse
+from agents.collectors.workload.work import Work
 from agents.errors import MalformedLineError, TooManyError
-from fleet.node_state import CHECKPOINT_MINUTES
 
 logger = logging.getLogger(__name__)
 SOCKET_NAME: Final = "statsd.sock"
@@ -31,7 +31,7 @@ class WorkloadCollector:
         """Without a ``port`` the Unix socket alone is read."""
         self._proc = proc
         self._work = Work()
-        self._checkpoints = Checkpoints(CHECKPOINT_MINUTES * 60.0)
+        self._phases = Phases()
         self._rejected = self._ignored = 0
         self._why = ""
         self._last: float | None = None
@@ -53,8 +53,8 @@ class WorkloadCollector:
                 sample = parse(line)
                 if sample is None:
                     self._ignored += 1
-                elif sample.name == "checkpoint":
-                    self._checkpoints.add(sample)
+                elif sample.name in ANNOUNCING:
+                    self._phases.add(sample)
                 else:
                     self._work.add(sample)
             except (MalformedLineError, TooManyError) as error:
@@ -84,7 +84,7 @@ class WorkloadCollector:
             job_metrics=work.figures(seconds),
             event={"workload": said} if said else {},
             workload_reports=reports,
-            checkpoint=self._checkpoints.in_minute(now),
+            phases=self._phases.in_minute(now),
             problems=problems,
         )
 

@@ -18,6 +18,8 @@ _LARGEST_LOSS: Final = 2.0**360
 _LARGEST: Final = 1e18
 _LONGEST_RANK: Final = 16
 _COUNTER, _GAUGE, _TIMING = "c", "g", frozenset({"ms", "h", "d"})
+PHASES: Final = ("checkpoint", "validation", "evaluation", "data-preparation", "waiting")
+ANNOUNCING: Final = frozenset({"checkpoint", "phase"})
 # Which type each name has to be.
 _TYPES: Final[Mapping[str, frozenset[str]]] = {
     "tokens": frozenset({_COUNTER}),
@@ -27,6 +29,7 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
     "loss": frozenset({_GAUGE}),
     "step": frozenset({_GAUGE}),
     "checkpoint": frozenset({_GAUGE}),
+    "phase": frozenset({_GAUGE}),
     "requests_in_flight": frozenset({_GAUGE}),
     "queue_seconds": _TIMING,
     "step_seconds": _TIMING,
@@ -35,19 +38,24 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One line. ``job`` and ``rank`` are empty where the tags do not say; only a ``loss`` may be NaN or infinite."""
+    """One line. ``job`` and ``rank`` are empty where the tags do not say; only a ``loss`` may be NaN or infinite.
+
+    ``phase`` is what a line announces, for so many ``minutes`` at most; a ``checkpoint`` is one.
+    """
 
     name: str
     values: tuple[float, ...]
     job: str
     rank: str
+    phase: str = ""
+    minutes: float | None = None
 
 
 def parse(line: bytes) -> Sample | None:
     """What ``line`` says; None when it is a metric of somebody else.
 
     Raises:
-        MalformedLineError: an unknown name or type, a value that is no number or out of range, or not UTF-8.
+        MalformedLineError: an unknown name, type or phase, a value that is no number or out of range, or not UTF-8.
     """
     if not line.startswith(PREFIX):
         return None
@@ -62,14 +70,16 @@ def parse(line: bytes) -> Sample | None:
         raise MalformedLineError("unknown name")
     if kind not in _TYPES[name]:
         raise MalformedLineError(f"{name} cannot be of this type")
-    scale, job, rank = 1.0, "", ""
+    scale = 1.0
+    tags: Mapping[str, str] = {}
     for field in fields[1:]:
         if field.startswith("@"):
             scale = _scale(field[1:]) if kind == _COUNTER else 1.0
         elif field.startswith("#"):
-            job, rank = _tags(field[1:])
+            tags = dict(tag.partition(":")[::2] for tag in field[1:].split(","))
     factor = 0.001 if kind == "ms" else 1.0
-    return Sample(name, tuple(_value(name, value) * scale * factor for value in packed.split(":")), job, rank)
+    values = tuple(_value(name, value) * scale * factor for value in packed.split(":"))
+    return Sample(name, values, _job(tags), tags.get("rank", "")[:_LONGEST_RANK], *_phase(name, tags))
 
 
 def _value(name: str, text: str) -> float:
@@ -96,8 +106,19 @@ def _number(text: str) -> float:
         raise MalformedLineError("a value is no number") from None
 
 
-def _tags(text: str) -> tuple[str, str]:
-    tags = dict(tag.partition(":")[::2] for tag in text.split(","))
+def _phase(name: str, tags: Mapping[str, str]) -> tuple[str, float | None]:
+    if name not in ANNOUNCING:
+        return "", None
+    phase = tags.get("phase", "") if name == "phase" else name
+    if phase not in PHASES:
+        raise MalformedLineError("unknown phase")
+    minutes = _number(tags["minutes"]) if tags.get("minutes") else None
+    if minutes is not None and not 0 <= minutes <= _LARGEST:
+        raise MalformedLineError("minutes is out of range")
+    return phase, minutes
+
+
+def _job(tags: Mapping[str, str]) -> str:
     # The nodes of one multi-node Batch job call it <job>#<index>.
     job = tags.get("job", "").partition("#")[0]
-    return dimension_value(job) if job else "", tags.get("rank", "")[:_LONGEST_RANK]
+    return dimension_value(job) if job else ""

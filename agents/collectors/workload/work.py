@@ -6,7 +6,6 @@ the mean over the local batches where it was not. A loss that is not finite coun
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -152,31 +151,3 @@ def _timed(timings: list[_Mean]) -> tuple[float, float] | tuple[None, None]:
         return None, None
     mean = sum(each.total for each in timed) / sum(each.count for each in timed)
     return round(mean, 4), round(max(each.most for each in timed), 4)
-
-
-@dataclass(slots=True)
-class Checkpoints:
-    """Who has begun a checkpoint and not ended it. A rank that died in one is forgotten after a while."""
-
-    longest_seconds: float
-    _open: dict[tuple[str, str], float | None] = field(default_factory=dict)
-    _was_seen: bool = False
-
-    def add(self, sample: Sample) -> None:
-        """A ``checkpoint`` line: positive begins, zero ends."""
-        for value in sample.values:
-            key = (sample.job, sample.rank)
-            if value == 0:
-                self._open.pop(key, None)
-            elif key in self._open or len(self._open) < LARGEST_JOBS * LARGEST_RANKS:
-                self._open[key] = None
-                self._was_seen = True
-
-    def in_minute(self, now: float) -> bool:
-        """Whether any checkpoint was begun or open in the minute that ends at ``now``."""
-        since: Mapping[tuple[str, str], float] = {
-            key: now if began is None else began for key, began in self._open.items()
-        }
-        self._open = {key: began for key, began in since.items() if 0 <= now - began < self.longest_seconds}
-        was_seen, self._was_seen = self._was_seen or bool(self._open), False
-        return was_seen

@@ -60,6 +60,7 @@ def _report(line: schema.Line, odd: Oddities) -> Report:
         instance_id=clipped(info.instance_id),
         instance_type=clipped(info.instance_type),
         availability_zone=clipped(info.instance_availability_zone),
+        cpu_percent=sections.cpu(line.system_data, odd),
         oddities=odd.texts(),
     )
 
@@ -144,8 +145,18 @@ def salvaged(data: bytes, odd: Oddities) -> schema.Line:
     if "neuron_hardware_info" in raw:
         known["neuron_hardware_info"] = _read(raw, "neuron_hardware_info", schema.HardwareInfo | None, odd)
     known["instance_info"] = _read(raw, "instance_info", schema.InstanceInfo | None, odd)
-    known["system_data"] = _read(raw, "system_data", schema.SystemData | None, odd)
+    known["system_data"] = _salvaged_system(raw, odd)
     return schema.Line(**known)
+
+
+def _salvaged_system(raw: Mapping[str, Any], odd: Oddities) -> schema.SystemData | None:
+    # CPUs that are told of in another way must not cost the sight of memory errors.
+    system = raw.get("system_data")
+    if not isinstance(system, dict):
+        found: schema.SystemData | None = _read(raw, "system_data", schema.SystemData | None, odd)
+        return found
+    groups = (("neuron_hw_counters", schema.HardwareCounters | None), ("vcpu_usage", schema.CpuUsage | None))
+    return schema.SystemData(**{name: _read(system, name, kind, odd) for name, kind in groups})
 
 
 def _salvaged_runtimes(raw: Any, odd: Oddities) -> list[schema.Runtime | None] | None:  # noqa: ANN401 - any JSON

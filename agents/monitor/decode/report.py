@@ -79,7 +79,8 @@ class Hardware:
 class Report:
     """One line. ``runtimes`` is None when the line does not say, which is not the same as none running.
 
-    ``oddities`` are figures that cannot be and were left out, in words.
+    ``cpu_percent`` is how busy the host's CPUs were; ``oddities`` are figures that cannot be and were left
+    out, in words.
     """
 
     runtimes: tuple[Runtime, ...] | None
@@ -88,4 +89,5 @@ class Report:
     instance_id: str | None
     instance_type: str | None
     availability_zone: str | None
+    cpu_percent: float | None = None
     oddities: tuple[str, ...] = ()

@@ -142,10 +142,25 @@ class HardwareCounters(_Section, frozen=True):
     neuron_devices: list[DeviceEcc | None] | None = None
 
 
+class CpuShares(_Lenient, frozen=True):
+    """Percent of all CPUs of the host, the container's and everybody else's."""
+
+    user: float | None = None
+    nice: float | None = None
+    system: float | None = None
+
+
+class CpuUsage(_Section, frozen=True):
+    """The host's CPUs. What each of them does, which can be two hundred entries, is not read."""
+
+    average_usage: CpuShares | None = None
+
+
 class SystemData(_Lenient, frozen=True):
     """The groups of the host."""
 
     neuron_hw_counters: HardwareCounters | None = None
+    vcpu_usage: CpuUsage | None = None
 
 
 class InstanceInfo(_Lenient, frozen=True):

@@ -1,4 +1,6 @@
-"""The groups of one runtime: core counters, memory, executions. Each yields None where it was not measured.
+"""The groups of one runtime: core counters, memory, executions. Beside them the host's CPUs.
+
+Each yields None where it was not measured.
 
 An absent group was not due and says nothing; a null one, or one with an error, could not be read, and that is said.
 """
@@ -11,6 +13,9 @@ import msgspec
 from agents.monitor.decode import plausible, schema
 from agents.monitor.decode.plausible import CORE_INDEX, MOST_FLOPS, MOST_PERCENT, Oddities, clipped
 from agents.monitor.decode.report import CoreBytes, CoreRates, Executions
+
+# The first report covers about half a millisecond: its CPU usage is 0 or 100.
+_SHORTEST_SECONDS = 0.1
 
 
 def rates(
@@ -67,6 +72,17 @@ def _physical_mean(physical: Any) -> float | None:  # noqa: ANN401 - no capture 
         if isinstance(figure, int | float) and not isinstance(figure, bool) and 0 <= figure <= MOST_PERCENT
     ]
     return sum(known) / len(known) if known and len(known) == len(figures) else None
+
+
+def cpu(system: schema.SystemData | None, odd: Oddities) -> float | None:
+    """How busy the host's CPUs were, in percent of all of them."""
+    section = system.vcpu_usage if system is not None else None
+    shares = None if section is None or section.error else section.average_usage
+    if section is None or shares is None or shares.user is None or shares.system is None:
+        return None
+    if section.period is not None and section.period < _SHORTEST_SECONDS:
+        return None
+    return odd.number(shares.user + (shares.nice or 0.0) + shares.system, MOST_PERCENT, "CPU usage of the host")
 
 
 def memory(section: schema.MemoryUsed | None, odd: Oddities) -> CoreBytes | None:

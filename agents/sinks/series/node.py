@@ -49,6 +49,7 @@ def families(batch: Batch) -> tuple[Family, ...]:
         *host_families(event),
         *_of_node(batch.metric_data),
         *_of_jobs(batch.metric_data, event.get("jobs") or ()),
+        *_verdicts(work.get("jobs") or ()),
         _last_minute(batch),
     ]
     # One scrape with a name twice is refused as a whole.
@@ -161,6 +162,18 @@ def _of_jobs(datums: Iterable[Datum], jobs: Iterable[Mapping[str, Any]]) -> Iter
             points.append(point(exact, job, scale=series.scale))
     for series, points in by_name.values():
         yield Family(series.name, series.shape, series.help, ("job",), _distinct(points, series.shape))
+
+
+def _verdicts(jobs: Iterable[Mapping[str, Any]]) -> Iterator[Family]:
+    found = [(str(entry.get("job") or ""), entry) for entry in jobs]
+    verdicts = (
+        ("idle", "1 while the job holds cores and rests"),
+        ("waiting", "1 while it has executed nothing, past its start-up grace"),
+        ("hung", "1 while it executes nothing on cores that look busy"),
+    )
+    for name, text in verdicts:
+        points = [Point((job,), float(entry.get(name) is True)) for job, entry in found]
+        yield _family(f"job_{name}", Shape.GAUGE, f"{text} (of the job, on this node)", ("job",), points)
 
 
 def _values(datums: Iterable[Datum]) -> Iterator[tuple[MetricSpec, float, str | None]]:

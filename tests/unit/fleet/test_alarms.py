@@ -299,11 +299,10 @@ def test_a_hang_is_what_one_node_says_of_one_of_its_jobs() -> None:
 def test_a_lull_of_an_endpoint_is_no_matter_of_minutes() -> None:
     windows = {
         key: (metric_alarm(key).datapoints, metric_alarm(key, purpose="inference").datapoints)
-        for key in ("IdleAllocated", "UtilizationBelowThreshold", "WasteAboveThreshold")
+        for key in ("UtilizationBelowThreshold", "WasteAboveThreshold")
     }
 
     assert windows == {
-        "IdleAllocated": ((5, 10), (25, 30)),
         "UtilizationBelowThreshold": ((12, 17), (36, 45)),
         "WasteAboveThreshold": ((12, 17), (36, 45)),
     }

@@ -9,6 +9,7 @@ from agents.collectors.collector import Request
 from agents.collectors.compilers import CompilerCollector
 from agents.collectors.markers import MarkerCollector
 from agents.collectors.reading.boot_memory import boot_id
+from fleet.patience import Announced
 from workload.compile_cache.compilers import compiler_pids
 
 
@@ -26,10 +27,13 @@ def test_compilers_and_markers_are_seen(tmp_path: Path) -> None:
     process(tmp_path / "proc", 10)
     (tmp_path / "drain").write_text("")
     (tmp_path / "checkpoint").touch()
+    (tmp_path / "validation").write_text("45\n")
+    (tmp_path / "waiting").write_text("for long")
 
     seen = MarkerCollector(tmp_path).collect(Request(0))
 
-    assert (seen.draining, seen.checkpoint) == ("told to drain", True)
+    assert seen.draining == "told to drain"
+    assert seen.phases == (Announced("checkpoint"), Announced("validation", 45), Announced("waiting"))
     assert compiler_pids(tmp_path / "proc") == (9, 12)
     assert CompilerCollector(tmp_path / "proc").collect(Request(0)).compiling
 

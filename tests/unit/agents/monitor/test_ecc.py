@@ -7,7 +7,8 @@ import pytest
 from agents.minute.pipeline import Pipeline
 from agents.monitor.decode.report import Ecc
 from agents.monitor.ecc import EccWatch
-from fleet.node_state import Memory, NodeState
+from fleet.job_progress import Known
+from fleet.node_state import NodeState
 from tests.support import agents, samples
 
 
@@ -125,7 +126,7 @@ def test_a_reboot_ends_a_fault_whose_counter_survives_it(tmp_path: Path) -> None
     before.published()
 
     # What the node's state remembers ends with the boot.
-    after = Pipeline(agents.config(), "i-1", agents.MINUTE, memory=Memory(), errors=EccWatch(record))
+    after = Pipeline(agents.config(), "i-1", agents.MINUTE, known=Known(), errors=EccWatch(record))
 
     assert agents.feed(after, agents.MINUTE, made).verdict.state is NodeState.NO_JOB
     worse = samples.report([], ecc={6: {"mem_ecc_uncorrected": 2}})

@@ -95,7 +95,7 @@ def test_every_state_has_a_series_and_one_of_them_is_the_node_s() -> None:
 
     assert [state for state, value in states.items() if value == 1] == ["RUNNING"]
     assert set(states) == {
-        "BLIND", "CHECKPOINT", "COMPILING", "DRAINING", "FAULT", "NO_JOB", "RUNNING", "STARTUP"
+        "BLIND", "CHECKPOINT", "COMPILING", "DRAINING", "FAULT", "NO_JOB", "PHASE", "RUNNING", "STARTUP", "WAITING"
     }  # fmt: skip
 
 

@@ -78,10 +78,10 @@ def test_a_request_to_save_is_no_excuse_for_ever(service: MetadataService, node:
     service.items["events/recommendations/rebalance"] = REBALANCE
 
     node.minutes()
-    assert node.markers.collect(Request(NOON)).checkpoint
+    assert node.markers.collect(Request(NOON)).phases
     node.minutes(SAVING_SECONDS / 60)
 
-    assert not node.markers.collect(Request(NOON)).checkpoint
+    assert not node.markers.collect(Request(NOON)).phases
 
 
 def test_a_second_recommendation_asks_again(service: MetadataService, node: Node) -> None:

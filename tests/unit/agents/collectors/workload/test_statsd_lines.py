@@ -21,7 +21,8 @@ from agents.errors import MalformedLineError
         (b"neuron_fleet.step:12|g|@0.5", Sample("step", (12.0,), "", "")),
         (b"neuron_fleet.step_seconds:250|ms", Sample("step_seconds", (0.25,), "", "")),
         (b"neuron_fleet.step_seconds:0.5|h", Sample("step_seconds", (0.5,), "", "")),
-        (b"neuron_fleet.checkpoint:1|g|#job", Sample("checkpoint", (1.0,), "", "")),
+        (b"neuron_fleet.checkpoint:1|g|#job", Sample("checkpoint", (1.0,), "", "", "checkpoint")),
+        (b"neuron_fleet.phase:1|g|#phase:waiting,minutes:90", Sample("phase", (1.0,), "", "", "waiting", 90.0)),
     ],
 )
 def test_a_line_says_what_and_for_whom(line: bytes, sample: Sample) -> None:
@@ -57,6 +58,10 @@ def test_a_metric_of_somebody_else_is_no_error(line: bytes) -> None:
         (b"neuron_fleet.tokens_per_second:inf|g", "tokens_per_second is out of range"),
         (b"neuron_fleet.tokens:1|c|@0", "the sample rate is out of range"),
         (b"neuron_fleet.tokens:1|c|@2", "the sample rate is out of range"),
+        (b"neuron_fleet.phase:1|g|#phase:coffee", "unknown phase"),
+        (b"neuron_fleet.phase:1|g", "unknown phase"),
+        (b"neuron_fleet.checkpoint:1|g|#minutes:-1", "minutes is out of range"),
+        (b"neuron_fleet.checkpoint:1|g|#minutes:soon", "a value is no number"),
         (b"neuron_fleet.tokens:1|c|@nan", "the sample rate is out of range"),
         (b"neuron_fleet.loss:\xff|g", "not UTF-8"),
     ],

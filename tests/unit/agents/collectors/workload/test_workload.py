@@ -13,6 +13,7 @@ from agents.collectors.workload.collector import WorkloadCollector
 from agents.collectors.workload.statsd import parse
 from agents.collectors.workload.work import Work
 from fleet import metrics
+from fleet.patience import Announced
 from tests.support.workload import listening, say
 
 ROOT = Path(__file__).parents[5]
@@ -120,14 +121,25 @@ def test_steps_go_to_the_log_event(tmp_path: Path) -> None:
 def test_a_checkpoint_lasts_from_its_beginning_to_its_end_and_not_for_ever(tmp_path: Path) -> None:
     begin, end = "neuron_fleet.checkpoint:1|g|#job:a", "neuron_fleet.checkpoint:0|g|#job:a"
     with listening(tmp_path) as collector:
-        whole = [seen.checkpoint for seen in minutes(collector, (begin, end), (begin,), (), (end,), ())]
+        whole = [bool(seen.phases) for seen in minutes(collector, (begin, end), (begin,), (), (end,), ())]
         say(collector, begin)
-        endless = [collector.collect(Request(600 + 60 * minute)).checkpoint for minute in range(17)]
+        endless = [bool(collector.collect(Request(600 + 60 * minute)).phases) for minute in range(32)]
 
     # The last line ended the one before; what ends in a minute was open when it began, which the minute before said.
     assert whole == [True, True, True, False, False]
-    # Forgotten after 15 minutes, as the node's state does.
-    assert endless == [True] * 15 + [False] * 2
+    # Forgotten after half an hour, as the node's state does.
+    assert endless == [True] * 30 + [False] * 2
+
+
+def test_a_job_announces_a_phase_and_its_patience(tmp_path: Path) -> None:
+    begin = "neuron_fleet.phase:1|g|#job:a,rank:0,phase:validation,minutes:45"
+    other = "neuron_fleet.phase:1|g|#job:a,rank:1,phase:validation"
+    end = "neuron_fleet.phase:0|g|#job:a,rank:0,phase:validation"
+    with listening(tmp_path) as collector:
+        said = [seen.phases for seen in minutes(collector, (begin, other), (end,), ())]
+
+    # The most patient rank of the first minute; then the one that has not ended.
+    assert said[:2] == [(Announced("validation", 45.0, "a"),), (Announced("validation", None, "a"),)]
 
 
 def test_the_example_of_the_documentation_reaches_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
