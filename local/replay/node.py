@@ -14,9 +14,9 @@ __all__ = ["ENVIRONMENT", "Lines", "Printer", "ReplayedNode"]
 
 # Older batches go to the log event only.
 _OLDEST_MINUTES: Final = 180
+_SILENT: Final[tuple[EventKind, ...]] = ("agent-down", "no-route")
 # So many nodes that go through the same differ by their noise; the others are like one of them.
 _NOISES: Final = 2
-_SILENT: Final[tuple[EventKind, ...]] = ("agent-down", "no-route")
 
 
 class Printer(Reports):
@@ -51,11 +51,11 @@ class ReplayedNode:
     ) -> None:
         self.fleet = name
         self.life = life
+        self._pushed = pushed
         self._config = config(name, life, period_seconds)
         self.name = self._config.node
         self._living = printer.living(name, life, start, period_seconds, recorded)
         self._waiting: list[tuple[int, tuple[Datum, ...]]] = []
-        self._pushed = pushed
         self._unpushed: list[SeriesPoint] = []
 
     def minute(self, index: int, *, reachable: bool) -> tuple[NodeMinute | None, list[Datum]]:
