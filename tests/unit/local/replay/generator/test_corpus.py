@@ -26,7 +26,10 @@ def test_it_is_large_and_half_of_it_is_kept_apart() -> None:
 
     assert (len(ALL) >= 200, hours >= 5000) == (True, True)
     assert Counter(half_of(name) for name in ALL) == {Half.DEVELOPMENT: 113, Half.TEST: 145}
-    assert hashlib.sha256("".join(each for each in ALL if half_of(each) is Half.TEST).encode()).hexdigest()[:12] == "3f274c92438a"
+    assert (
+        hashlib.sha256("".join(each for each in ALL if half_of(each) is Half.TEST).encode()).hexdigest()[:12]
+        == "3f274c92438a"
+    )
 
 
 def test_every_kind_of_day_and_of_incident_is_in_both_sets() -> None:
