@@ -41,6 +41,7 @@ class JobPhase(ScriptedPhase):
 
     kind: JobPhaseKind
     counts: dict[str, float] = Field(default_factory=dict)
+    announces: Literal["checkpoint", "validation", "evaluation", "data-preparation", "waiting"] | None = None
     patience_minutes: Annotated[float, Field(ge=0)] | None = None
     silent: bool = False
 
