@@ -215,6 +215,27 @@ class ContributorSpec(_Alarm):
     Prometheus rule, ``pending_seconds`` is ``for`` and ``recovery_seconds`` is ``keep_firing_for``.
     """
 
+    @classmethod
+    def in_place_of(
+        cls,
+        classic: "AlarmSpec | CompositeSpec",
+        *,
+        expression: str,
+        contributor: tuple[str, ...],
+        pending_minutes: int,
+        recovery_minutes: int,
+        reason: str,
+    ) -> "ContributorSpec":
+        """One that says what ``classic`` says, of each contributor."""
+        return cls(
+            **{field.name: getattr(classic, field.name) for field in fields(_Alarm)},
+            expression=expression,
+            contributor=contributor,
+            pending_seconds=60 * pending_minutes,
+            recovery_seconds=60 * recovery_minutes,
+            reason=reason,
+        )
+
     expression: str
     """An instant query; what must be true for as long as minutes are late is asked over a range."""
     contributor: tuple[str, ...]
