@@ -42,7 +42,6 @@ class JobPhase(ScriptedPhase):
     kind: JobPhaseKind
     announces: Literal["checkpoint", "validation", "evaluation", "data-preparation", "waiting"] | None = None
     counts: dict[str, float] = Field(default_factory=dict)
-    announces: Literal["checkpoint", "validation", "evaluation", "data-preparation", "waiting"] | None = None
     patience_minutes: Annotated[float, Field(ge=0)] | None = None
     silent: bool = False
 
