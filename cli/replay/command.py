@@ -17,10 +17,11 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from cli.answers import COLORED, refuse
+from cli.answers import COLORED, refuse, say
 from cli.progress import waiting
-from cli.replay import report
+from cli.replay import generated, report
 from fleet.diagnostics import did_you_mean
+from local.replay.generator.corpus import SEED, Half
 from local.replay.recording import as_scenario
 from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay, replay
 from local.replay.scenario import CORPUS, Scenario, load
@@ -59,7 +60,7 @@ def _end_at_once() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def replay_scenarios(
+def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     scenarios: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -69,17 +70,34 @@ def replay_scenarios(
     ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Hold rival alarm sets against ours.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    half: Annotated[
+        Half | None, typer.Option("--generated", help="Replay a set of generated scenarios; of test, figures only.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of --generated and --export: another seed is another corpus.")] = SEED,
+    look_inside: Annotated[
+        bool,
+        typer.Option("--look-inside", help="Name scenarios of test too. Whoever tunes to them has no figure any more."),
+    ] = False,
+    export: Annotated[
+        Path | None, typer.Option(help="Write the generated scenarios into this folder, and replay nothing.")
+    ] = None,
 ) -> None:
     """Replay scenarios through the agent's pipeline and the alarms; exit 1 when a page is missed or false."""
-    sets = tuple(SETS) if compare else (OURS,)
+    if export is not None:
+        _export(export, seed)
+        return
+    if half is not None and scenarios:
+        refuse("--generated brings its own scenarios: pass either it or files")
+    sets, closed = tuple(SETS) if compare else (OURS,), half is Half.TEST and not look_inside
     try:
-        read = [_read(path) for path in _files(scenarios or [CORPUS])]
-        replays = _replayed(read, sets, quiet=as_json)
+        read = generated.read(half, seed) if half else [_read(path) for path in _files(scenarios or [CORPUS])]
+        replays = _replayed(read, sets, quiet=as_json or closed)
     except ScenarioFileError as error:
         refuse(error)
     scores = {name: score(replays, name) for name in sets}
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(report.as_json(replays, scores)), indent=2))
+        answer = report.as_json(replays, scores, closed=closed)
+        typer.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2))
     else:
         if len(replays) == 1:
             report.show_timeline(COLORED, replays[0])
@@ -87,6 +105,14 @@ def replay_scenarios(
     ours = scores[OURS]
     if any(outcome.first is None for outcome in ours.outcomes) or not all(each.is_true for each in ours.judged):
         raise typer.Exit(1)
+
+
+def _export(folder: Path, seed: int) -> None:
+    try:
+        written = list(generated.export(folder, seed))
+    except OSError as error:
+        refuse(f"{folder}: {error.strerror}")
+    say(f"{len(written)} scenarios in {', '.join(str(folder / half) for half in Half)}")
 
 
 def _files(paths: list[Path]) -> list[Path]:
