@@ -141,7 +141,7 @@ def test_series_by_core_cost_what_the_exporter_says() -> None:
     one = replace(ENVIRONMENT, otlp="cores", fleets=(replace(TRAINING, nodes=1),))
 
     usd = line(one, "series over OTLP: cores", ALL_OF_IT).usd
-    assert usd.low == pytest.approx(0.82, abs=0.005)
+    assert usd.low == pytest.approx(0.82, abs=0.01)
     assert usd.expected == pytest.approx((273 + 52) * 137 * 43_800 / 1e9 * 0.5, rel=0.005)
 
 
