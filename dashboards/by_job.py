@@ -1,7 +1,7 @@
 """What each job does. Jobs come and go, so a dashboard searches for their series, and tables take nodes apart by job.
 
 Sources: "CloudWatch search expression syntax", "Use dynamic labels" (a dynamic label applies to every series that a
-search finds), and "unnest" of the Logs Insights query syntax.
+search finds), and "unnest" and the arithmetic operators of the Logs Insights query syntax.
 """
 
 from typing import Final
@@ -12,6 +12,8 @@ from dashboards.widgets import MINUTE, Row, Shape, graph, log_table, row
 from fleet import metrics, naming
 from fleet.metrics import MetricSpec
 
+# As many as a table without a limit of its own shows.
+ROWS: Final = 20
 # A node that several jobs share is a row of each of them, with its own part of the cores and of the dollars.
 EACH_JOB_OF_A_NODE: Final = (
     "fields jsonParse(@message) as event",
@@ -48,15 +50,17 @@ def work_rows(environment: str, fleet: str) -> Row:
 
 
 def owners_table(environment: str) -> Shape:
-    """Whose the dollars are: of a shared node, each job has its own part."""
+    """Whose the dollars are: of a shared node, each job has its own part. A minute that is sent twice counts twice."""
     return log_table(
-        "Dollars by owner and job, mean of a node-hour",
+        f"Dollars by owner and job: the sum over its nodes in the time shown, at most {ROWS} jobs, most wasted first",
         naming.node_log_group(environment),
         *EACH_JOB_OF_A_NODE,
-        "stats avg(share.cost_usd_per_hour) as paid, avg(share.wasted_usd_per_hour) as wasted, "
-        "count_distinct(node) as nodes, latest(price.kind) as price_kind, latest(price.as_of) as price_date "
+        # An event is a minute of a node.
+        "stats sum(share.cost_usd_per_hour / 60) as paid, sum(share.wasted_usd_per_hour / 60) as wasted, "
+        "count_distinct(node) as nodes, count_distinct(minute) as minutes, "
+        "latest(price.kind) as price_kind, latest(price.as_of) as price_date "
         "by job_owner, fleet, job_id, name",
         "sort wasted desc",
-        "limit 20",
+        f"limit {ROWS}",
         height=6,
     )

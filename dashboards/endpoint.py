@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_cloudwatch as cw
 
-from dashboards import endpoint_section, hosted, links, money, platform_health
+from dashboards import colors, endpoint_section, hosted, links, money, platform_health
 from dashboards.alarms import AlarmGroup
 from dashboards.widgets import (
     MINUTE,
-    TARGET_COLOR,
     Row,
     Shape,
     alarm_status,
@@ -112,7 +111,7 @@ def _candidates_share(fleet: InferenceFleet, names: EndpointNames) -> Shape:
         period=MINUTE,
     )
     steps = [
-        cw.HorizontalAnnotation(value=percent, label=f"step {percent} %", color=TARGET_COLOR, fill=cw.Shading.NONE)
+        cw.HorizontalAnnotation(value=percent, label=f"step {percent} %", color=colors.TARGET, fill=cw.Shading.NONE)
         for percent in fleet.endpoint.rollout.steps
     ]
     return graph("Requests that a rollout's candidate answers", Unit.PERCENT, [share], marks=steps)

@@ -1,15 +1,32 @@
 """For the person on call: what fires, is data arriving, is work done, what does it cost, which nodes are worst."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
+
+from aws_cdk import aws_cloudwatch as cw
 
 from dashboards import links, money, platform_health
 from dashboards.alarms import AlarmGroup
-from dashboards.by_job import EACH_JOB_OF_A_NODE, owners_table
-from dashboards.widgets import GRAPH_HEIGHT, Row, Shape, alarm_status, graph, log_table, row, series
+from dashboards.by_job import EACH_JOB_OF_A_NODE, ROWS, owners_table
+from dashboards.widgets import (
+    GRAPH_HEIGHT,
+    Row,
+    Shape,
+    alarm_status,
+    graph,
+    log_table,
+    minutes_ago,
+    reported_within,
+    row,
+    series,
+)
 from fleet import metrics, naming
 from fleet.alarms import Severity
 from fleet.capacity.plan import LaunchPlan
-from fleet.metrics import Unit
+from fleet.metrics import MetricSpec, Unit
+
+# A minute's event is written after the minute and seen a little later: what is older than this is not now.
+NOW_SECONDS: Final = 300
 
 
 def rows(name: str, plans: Mapping[str, LaunchPlan], alarms: Sequence[AlarmGroup], *, runbooks_url: str) -> list[Row]:
@@ -19,6 +36,7 @@ def rows(name: str, plans: Mapping[str, LaunchPlan], alarms: Sequence[AlarmGroup
     tickets = [alarm for group in alarms for alarm in group.notifying(Severity.TICKET)]
     return [
         row(alarm_status("Alarms that page", pages)),
+        row(links.runbooks(runbooks_url, alarms, height=3)),
         row(alarm_status("Alarms that open a ticket", tickets)),
         row(
             graph("Nodes that report", Unit.COUNT, [series(metrics.AGENT_HEARTBEAT, "Sum", name, f) for f in fleets]),
@@ -34,12 +52,19 @@ def rows(name: str, plans: Mapping[str, LaunchPlan], alarms: Sequence[AlarmGroup
             graph(
                 "Tensor engines, running jobs",
                 Unit.PERCENT,
-                [series(metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, "Average", name, f) for f in fleets],
+                _mean_and_lowest(
+                    metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING,
+                    metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION,
+                    name,
+                    fleets,
+                ),
             ),
             graph(
                 "NeuronCores, running jobs",
                 Unit.PERCENT,
-                [series(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, "Average", name, f) for f in fleets],
+                _mean_and_lowest(
+                    metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, metrics.LOWEST_JOB_CORE_UTILIZATION, name, fleets
+                ),
             ),
             graph(
                 "Executions a minute",
@@ -48,6 +73,7 @@ def rows(name: str, plans: Mapping[str, LaunchPlan], alarms: Sequence[AlarmGroup
             ),
             platform_health.changes(name),
         ),
+        row(_unwell_nodes(name)),
         row(money.price_text(plans.values())),
         row(
             money.now(name, plans, height=GRAPH_HEIGHT),
@@ -60,18 +86,44 @@ def rows(name: str, plans: Mapping[str, LaunchPlan], alarms: Sequence[AlarmGroup
         ),
         row(owners_table(name)),
         row(_worst_nodes(name)),
-        row(links.runbooks(runbooks_url, alarms, height=3)),
     ]
+
+
+def _mean_and_lowest(mean: MetricSpec, lowest: MetricSpec, environment: str, fleets: Sequence[str]) -> list[cw.Metric]:
+    """A mean hides the job that starves beside one that does not."""
+    return [
+        series(spec, statistic, environment, fleet, label=f"{fleet}{which}")
+        for fleet in fleets
+        for spec, statistic, which in ((mean, "Average", ", mean"), (lowest, "Minimum", ", lowest job"))
+    ]
+
+
+def _unwell_nodes(environment: str) -> Shape:
+    """Which nodes the graphs above count: dollars do not find them, because nobody can say what they waste."""
+    return log_table(
+        f"Nodes with a fault, BLIND, or not heard for {NOW_SECONDS // 60} minutes (or gone), at most {ROWS} nodes",
+        naming.node_log_group(environment),
+        minutes_ago("age"),
+        "stats latest(state) as last_state, min(age) as minutes_ago, latest(state_reason) as why by fleet, node",
+        f'filter last_state in ["BLIND", "FAULT"] or minutes_ago > {NOW_SECONDS // 60}',
+        "sort minutes_ago desc, fleet asc, node asc",
+        f"limit {ROWS}",
+        height=4,
+    )
 
 
 def _worst_nodes(environment: str) -> Shape:
     return log_table(
-        "Worst nodes, by dollars wasted; a shared node has a row for each of its jobs",
+        f"Worst nodes now: at most {ROWS} rows, most wasted first; a shared node has one for each of its jobs",
         naming.node_log_group(environment),
+        reported_within(NOW_SECONDS),
         *EACH_JOB_OF_A_NODE,
-        "stats avg(share.wasted_usd_per_hour) as wasted, avg(share.tensor_engine_utilization) as tensor_engine, "
-        f"avg(share.neuron_core_utilization) as core, latest(state) as last_state, {money.PRICE_COLUMNS} "
-        "by fleet, node, job_id, job_owner",
+        # What a node did not measure is the word for why, and never what it measured before.
+        "fields coalesce(share.tensor_engine_utilization, state) as tensor_engine_or_state, "
+        "coalesce(share.neuron_core_utilization, state) as core_or_state",
+        "stats latest(share.wasted_usd_per_hour) as wasted, latest(tensor_engine_or_state) as tensor_engine, "
+        "latest(core_or_state) as core, latest(state) as last_state, latest(minute) as last_minute, "
+        f"{money.PRICE_COLUMNS} by fleet, node, job_id, job_owner",
         "sort wasted desc",
-        "limit 20",
+        f"limit {ROWS}",
     )

@@ -6,10 +6,10 @@ from aws_cdk import aws_cloudwatch as cw
 
 from dashboards import compilation, cores, money, network
 from dashboards.by_job import work_rows
-from dashboards.widgets import MINUTE, Row, graph, node_states, row, series, text, watched
+from dashboards.widgets import MINUTE, Row, Shape, graph, node_states, row, series, text, watched
 from environments.fleets import TrainingFleet
 from fleet import metrics
-from fleet.alarms import Spec, drawn_on
+from fleet.alarms import AlarmSpec, Spec, drawn_on
 from fleet.capacity.plan import LaunchPlan
 from fleet.metrics import MetricSpec, Unit
 
@@ -20,18 +20,21 @@ def rows(
     plans: Mapping[str, LaunchPlan],
     specs: Mapping[str, tuple[Spec, ...]],
 ) -> list[Row]:
-    """One section for each of ``fleets``; ``plans`` are those of all."""
-    sections = [_section(environment, fleet, plans[fleet.name], specs[fleet.name]) for fleet in fleets]
-    return [row(money.price_text(plans.values())), *(widgets for section in sections for widgets in section)]
+    """What is looked at first of each of ``fleets``, then the details of each; ``plans`` are those of all."""
+    first = [widgets for fleet in fleets for widgets in _at_a_glance(environment, fleet, specs[fleet.name])]
+    details = [
+        widgets for fleet in fleets for widgets in _details(environment, fleet, plans[fleet.name], specs[fleet.name])
+    ]
+    return [row(money.price_text(plans.values())), *first, *details]
 
 
-def _section(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Sequence[Spec]) -> list[Row]:
+def _at_a_glance(environment: str, fleet: TrainingFleet, specs: Sequence[Spec]) -> list[Row]:
+    """What is looked at first: a screen for a fleet, above all details of the others."""
     name = fleet.name
-    stragglers = drawn_on(metrics.JOB_CORES_APART.name, specs)
     worst_tensor_engine = _worst_job(metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, environment, name)
     worst_core = _worst_job(metrics.LOWEST_JOB_CORE_UTILIZATION, environment, name)
     return [
-        row(text(f"## {name}\n{fleet.nodes} x {fleet.instance_type}, owner {fleet.owner}")),
+        row(text(f"### {name}: {fleet.nodes} x {fleet.instance_type} planned, owner {fleet.owner}", height=1)),
         row(
             graph(
                 "Tensor engines, running jobs",
@@ -45,63 +48,72 @@ def _section(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Se
                 [*_spread(metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, environment, name), worst_core],
                 alarms=drawn_on(metrics.LOWEST_JOB_CORE_UTILIZATION.name, specs),
             ),
+            _heat(environment, fleet),
+            node_states(environment, name),
+        ),
+        row(
+            _executions(environment, name),
+            _stragglers(environment, name, drawn_on(metrics.JOB_CORES_APART.name, specs)),
             graph(
                 "Device memory used",
                 Unit.PERCENT,
                 [series(metrics.HBM_USED_PERCENT, s, environment, name, label=s) for s in ("Average", "Maximum")],
                 alarms=drawn_on(metrics.HBM_USED_PERCENT.name, specs),
             ),
-            graph(
-                "Memory used of one device",
-                Unit.BYTES,
-                [series(metrics.HBM_USED_BYTES, s, environment, name, label=s) for s in ("Average", "Maximum")],
-            ),
-        ),
-        row(
-            cores.heat(
-                "Cores by how full their tensor engine is",
-                metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING,
-                environment,
-                name,
-            )
-            if fleet.reports_flops
-            else cores.heat(
-                "Cores by how busy they are", metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, environment, name
-            ),
-            graph(
-                "Stragglers: points between cores",
-                Unit.NONE,
-                [
-                    _furthest_apart(environment, name),
-                    *(watched(alarm, label="slowest behind its job's median, if many") for alarm in stragglers),
-                ],
-                alarms=stragglers,
-            ),
             money.so_far(environment, name),
         ),
+        work_rows(environment, name),
+    ]
+
+
+def _details(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Sequence[Spec]) -> list[Row]:
+    name = fleet.name
+    return [
+        row(text(f"### {name}: details", height=1)),
+        row(cores.core_table(environment, name, fleet.nodes), cores.spread_table(environment, name, fleet.nodes)),
         row(
-            graph(
-                "Executions a minute",
-                Unit.COUNT,
-                [
-                    series(metrics.EXECUTIONS_COMPLETED, "Sum", environment, name, label="completed"),
-                    series(metrics.EXECUTION_ERRORS, "Sum", environment, name, label="failed"),
-                    series(metrics.NODES_HUNG, "Sum", environment, name, label="nodes with a hung job"),
-                ],
-            ),
             graph(
                 "Worst execution p99",
                 Unit.SECONDS,
                 [series(metrics.EXECUTION_LATENCY_P99, "Maximum", environment, name)],
             ),
             graph("Achieved TFLOP/s", Unit.NONE, [series(metrics.ACHIEVED_TFLOPS, "Sum", environment, name)]),
-            node_states(environment, name),
+            graph(
+                "Memory used of one device",
+                Unit.BYTES,
+                [series(metrics.HBM_USED_BYTES, s, environment, name, label=s) for s in ("Average", "Maximum")],
+            ),
         ),
-        work_rows(environment, name),
         *compilation.rows(environment, name, specs),
         *network.rows(environment, plan),
-        row(cores.spread_table(environment, name, fleet.nodes), cores.core_table(environment, name, fleet.nodes)),
     ]
+
+
+def _heat(environment: str, fleet: TrainingFleet) -> Shape:
+    if fleet.reports_flops:
+        spec = metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING
+        return cores.heat("Cores by how full their tensor engine is", spec, environment, fleet.name)
+    spec = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING
+    return cores.heat("Cores by how busy they are", spec, environment, fleet.name)
+
+
+def _executions(environment: str, fleet: str) -> Shape:
+    return graph(
+        "Executions a minute",
+        Unit.COUNT,
+        [
+            series(metrics.EXECUTIONS_COMPLETED, "Sum", environment, fleet, label="completed"),
+            series(metrics.EXECUTION_ERRORS, "Sum", environment, fleet, label="failed"),
+            series(metrics.NODES_HUNG, "Sum", environment, fleet, label="nodes with a hung job"),
+        ],
+    )
+
+
+def _stragglers(environment: str, fleet: str, alarms: Sequence[AlarmSpec]) -> Shape:
+    lines = [watched(alarm, label="slowest behind its job's median, if many") for alarm in alarms]
+    return graph(
+        "Stragglers: points between cores", Unit.NONE, [_furthest_apart(environment, fleet), *lines], alarms=alarms
+    )
 
 
 def _spread(spec: MetricSpec, environment: str, fleet: str) -> list[cw.IMetric]:

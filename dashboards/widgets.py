@@ -8,6 +8,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cw
 from aws_cdk.interfaces.aws_cloudwatch import IAlarmRef
 
+from dashboards import colors
 from fleet import load_balancer, metrics
 from fleet.alarms import AlarmSpec, Comparison, MetricRef
 from fleet.load_balancer import EndpointNames
@@ -16,24 +17,24 @@ from fleet.metrics import MetricSpec, Unit
 MINUTE: Final = Duration.seconds(metrics.PERIOD_SECONDS)
 COLUMNS: Final = 24
 GRAPH_HEIGHT: Final = 6
-ALARM_COLOR: Final = "#d13212"
-TARGET_COLOR: Final = "#1f77b4"
 # Tiles that stand side by side in a widget as wide as the page, at the width of a laptop's screen.
 TILES_IN_A_ROW: Final = 5
 
 # Counts need no unit, and amounts of money have it in their title.
 _AXIS_LABELS: Final = {Unit.PERCENT: "%", Unit.SECONDS: "seconds", Unit.BYTES: "bytes"}
 
+_WORDS: Final = {Comparison.BELOW: "below", Comparison.ABOVE: "above", Comparison.AT_LEAST: "at or above"}
+
 # In the order in which they are stacked: work at the bottom, trouble on top.
 _STATES: Final = (
-    (metrics.NODES_RUNNING, "running", "#2ca02c"),
-    (metrics.NODES_CHECKPOINT, "checkpoint or announced", "#98df8a"),
-    (metrics.NODES_COMPILING, "compiling", "#1f77b4"),
-    (metrics.NODES_STARTUP, "startup", "#aec7e8"),
-    (metrics.NODES_NO_JOB, "no job", "#c7c7c7"),
-    (metrics.NODES_DRAINING, "draining", "#ffbb78"),
-    (metrics.NODES_BLIND, "blind", "#7f7f7f"),
-    (metrics.NODES_FAULT, "fault", ALARM_COLOR),
+    (metrics.NODES_RUNNING, "running", colors.RUNNING),
+    (metrics.NODES_CHECKPOINT, "checkpoint or announced", colors.CHECKPOINT),
+    (metrics.NODES_COMPILING, "compiling", colors.COMPILING),
+    (metrics.NODES_STARTUP, "startup", colors.STARTUP),
+    (metrics.NODES_NO_JOB, "no job", colors.NO_JOB),
+    (metrics.NODES_DRAINING, "draining", colors.DRAINING),
+    (metrics.NODES_BLIND, "blind", colors.UNSEEN),
+    (metrics.NODES_FAULT, "fault", colors.ALARM),
 )
 
 Shape = Callable[[int], cw.IWidget]
@@ -178,16 +179,28 @@ def log_table(title: str, log_group: str, *query: str, height: int = 8) -> Shape
     )
 
 
+def reported_within(seconds: int) -> str:
+    """The command that keeps the events of the last ``seconds``, however long the time range is.
+
+    Source: ``now`` in "Boolean, comparison, numeric, datetime, and other functions" of the Logs Insights query syntax.
+    """
+    return f"filter toMillis(@timestamp) >= (now() * 1000 - {seconds * 1000})"
+
+
+def minutes_ago(name: str) -> str:
+    """The command that calls the whole minutes since an event's time ``name``; source as above."""
+    return f"fields floor((now() * 1000 - toMillis(@timestamp)) / 60000) as {name}"
+
+
 def target(value: float) -> cw.HorizontalAnnotation:
     """A line that a figure is to stay at."""
-    return cw.HorizontalAnnotation(value=value, label=f"target {value:g}", color=TARGET_COLOR, fill=cw.Shading.NONE)
+    return cw.HorizontalAnnotation(value=value, label=f"target {value:g}", color=colors.TARGET, fill=cw.Shading.NONE)
 
 
 def _threshold(alarm: AlarmSpec) -> cw.HorizontalAnnotation:
-    below = alarm.comparison is Comparison.BELOW
     return cw.HorizontalAnnotation(
         value=alarm.threshold,
-        label=f"{alarm.key} {'below' if below else 'above'} {alarm.threshold:g}",
-        color=ALARM_COLOR,
+        label=f"{alarm.key} {_WORDS[alarm.comparison]} {alarm.threshold:g}",
+        color=colors.ALARM,
         fill=cw.Shading.NONE,
     )

@@ -11,6 +11,7 @@ from environments.alarm_linter.names import unknown_names
 from environments.alarm_linter.of_specs import of_specs
 from environments.alarm_linter.of_template import of_template
 from environments.alarm_linter.quotas import costs, over_quotas, over_series_budget
+from environments.alarm_linter.sticking import sticking
 from environments.alarm_linter.watched import Alarm, Composite, Dashboard, Series, Watched, Widget
 from fleet import metrics
 from fleet.diagnostics import Diagnostic, refuse
@@ -43,6 +44,7 @@ def lint(watched: Watched, around: Around) -> Iterator[Diagnostic]:
     """Every finding, errors and warnings with stable codes, and the alarms' price as a note."""
     yield from unknown_names(watched, around.environment, around.fleets)
     yield from _without_runbook(watched, around.runbooks)
+    yield from sticking(watched)
     yield from over_quotas(watched)
     yield from over_series_budget(metrics.CATALOGUE)
     yield from costs(watched, around.cloudwatch_usd_per_month)

@@ -23,6 +23,7 @@ def _alarm(spec: AlarmSpec) -> Alarm:
         notifies=spec.notifies,
         series=tuple(_series(ref) for ref in refs),
         expressions=(spec.metric.expression,) if isinstance(spec.metric, MathRef) else (),
+        datapoints=spec.datapoints,
         minutes=spec.datapoints[1] * metrics.PERIOD_SECONDS // 60,
     )
 

@@ -41,12 +41,14 @@ def _alarm(properties: Mapping[str, Any], types: Mapping[str, str]) -> Alarm:
     queries: list[Mapping[str, Any]] = properties.get("Metrics", [])
     read = [query["MetricStat"]["Metric"] for query in queries if "MetricStat" in query] or [properties]
     periods = [properties.get("Period", 60), *(q["MetricStat"].get("Period", 60) for q in queries if "MetricStat" in q)]
+    evaluated = int(properties.get("EvaluationPeriods", 1))
     return Alarm(
         name=_text(properties.get("AlarmName", "")),
         notifies=_notifies(properties, types),
         series=tuple(_series(metric) for metric in read),
         expressions=tuple(_text(query["Expression"]) for query in queries if "Expression" in query),
-        minutes=int(max(periods)) * int(properties.get("EvaluationPeriods", 1)) // 60,
+        datapoints=(int(properties.get("DatapointsToAlarm", evaluated)), evaluated),
+        minutes=int(max(periods)) * evaluated // 60,
     )
 
 

@@ -20,6 +20,8 @@ class Alarm:
     name: str
     notifies: bool
     series: tuple[Series, ...]
+    datapoints: tuple[int, int]
+    """So many breaching ones (M) of so many (N)."""
     expressions: tuple[str, ...] = ()
     minutes: int = 1
     """Period times evaluation periods."""

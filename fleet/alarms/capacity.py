@@ -15,6 +15,7 @@ from fleet.alarms.metric_refs import MathRef
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import AlarmSpec, Area, Comparison, TreatMissingData
 from fleet.fleet_spec import MarketKind
+from fleet.lateness import lasting, lasting_of_one
 
 UNUSED_MINUTES: Final = 30
 PRICE_MINUTES: Final = 15
@@ -46,7 +47,7 @@ def _missing(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         # The watch excuses what is on its way; three minutes outlast a node that is being replaced between two looks.
-        datapoints=(3, 5),
+        datapoints=lasting_of_one(3),
         silence=TreatMissingData.KEEP,
     )
 
@@ -62,7 +63,7 @@ def _price_stale(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         # A price grows old by the day; a read of the price table that failed must not open a ticket.
-        datapoints=(PRICE_MINUTES, PRICE_MINUTES),
+        datapoints=lasting_of_one(PRICE_MINUTES),
         silence=TreatMissingData.KEEP,
     )
 
@@ -77,8 +78,8 @@ def _unused(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.UNUSED_RESERVED_INSTANCES, "Minimum"),
         comparison=Comparison.ABOVE,
         threshold=0,
-        # Every minute of the half hour: a node that is replaced, or boots, leaves a hole of a few minutes.
-        datapoints=(UNUSED_MINUTES, UNUSED_MINUTES),
+        # As many minutes as the half hour has: a node that is replaced, or boots, leaves a hole of a few of them.
+        datapoints=lasting_of_one(UNUSED_MINUTES),
         silence=TreatMissingData.KEEP,
     )
 
@@ -125,7 +126,7 @@ def _ending(settings: AlarmSettings, key: str, title: str, minutes: int, summary
         comparison=Comparison.BELOW,
         threshold=minutes,
         # A clock does not flap.
-        datapoints=(1, 1),
+        datapoints=lasting(1),
         silence=TreatMissingData.KEEP,
         # A graph whose axis goes up to a day would hide what the last hours do.
         drawn_on=metrics.CAPACITY_BLOCK_MINUTES_LEFT.name if minutes == SOON_MINUTES else None,

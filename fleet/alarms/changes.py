@@ -9,6 +9,7 @@ from fleet import operations_metrics
 from fleet.alarms.metric_refs import MathRef, MetricRef
 from fleet.alarms.settings import platform
 from fleet.alarms.specs import AlarmSpec, Comparison, TreatMissingData
+from fleet.lateness import lasting
 from fleet.operations_metrics import OperationsMetric
 
 
@@ -33,7 +34,7 @@ def change_in_progress(environment: str) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         # A look takes place every minute or two.
-        datapoints=(1, 3),
+        datapoints=lasting(1),
         silence=TreatMissingData.NOT_BREACHING,
         notifies=False,
     )

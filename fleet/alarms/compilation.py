@@ -12,6 +12,7 @@ from fleet.alarms.functions import PRECOMPILE, waiting
 from fleet.alarms.metric_refs import MathRef, MetricRef
 from fleet.alarms.settings import AlarmSettings, platform
 from fleet.alarms.specs import AlarmSpec, Area, Comparison, Severity, TreatMissingData
+from fleet.lateness import lasting
 from fleet.metrics import MetricSpec
 
 STATES: Final = "AWS/States"
@@ -34,7 +35,7 @@ def _too_long(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.NODES_COMPILING, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=(90, 90),
+        datapoints=lasting(90),
         silence=TreatMissingData.NOT_BREACHING,
     )
 

@@ -15,6 +15,7 @@ from fleet.alarms.settings import AlarmSettings, Subject
 from fleet.alarms.specs import AlarmSpec, Area, Comparison, CompositeSpec, TreatMissingData
 from fleet.hosting import variants
 from fleet.hosting.variants import VariantNames
+from fleet.lateness import lasting, lasting_of_one
 from fleet.load_balancer import EndpointNames
 
 ERROR_PERCENT: Final = 5.0
@@ -75,7 +76,7 @@ def hosted_alarms(settings: AlarmSettings, names: VariantNames) -> tuple[AlarmSp
             metric=metric(variants.CPU, "Maximum", variants.INSTANCES_NAMESPACE),
             comparison=Comparison.BELOW,
             threshold=_NO_CPU,
-            datapoints=(3, 3),
+            datapoints=lasting_of_one(4),
             silence=TreatMissingData.BREACHING,
         ),
     )
@@ -135,7 +136,7 @@ def _balanced(settings: AlarmSettings, names: EndpointNames) -> tuple[AlarmSpec,
             ),
             comparison=Comparison.BELOW,
             threshold=1,
-            datapoints=(3, 3),
+            datapoints=lasting_of_one(4),
             # Targets that are registered are always counted; where none is, none is healthy.
             silence=TreatMissingData.BREACHING,
             drawn_on=load_balancer.HEALTHY_HOST_COUNT,
@@ -160,7 +161,7 @@ def _errors(
         metric=MathRef(f"IF({total} >= {MINIMUM_REQUESTS}, 100 * {failed} / {total}, 0)", queries),
         comparison=Comparison.ABOVE,
         threshold=ERROR_PERCENT,
-        datapoints=(3, 5),
+        datapoints=lasting(3),
         silence=TreatMissingData.NOT_BREACHING,
     )
 

@@ -12,6 +12,7 @@ from fleet import naming, operations_metrics
 from fleet.alarms.metric_refs import MetricRef
 from fleet.alarms.settings import platform
 from fleet.alarms.specs import AlarmSpec, Comparison, Severity, TreatMissingData
+from fleet.lateness import lasting_of_one
 from fleet.operations_metrics import OperationsMetric
 
 PAGER: Final = "pager"
@@ -24,7 +25,7 @@ POOL: Final = "pool"
 ROLLOUT: Final = "rollout"
 BUDGETS: Final = "budgets"
 
-# Two functions are woken every minute: one lost tick is nothing, five looks in a row are no accident.
+# Two functions are woken every minute: one lost tick is nothing, five looks of eight are no accident.
 PROBLEM_LOOKS: Final = 5
 SILENT_MINUTES: Final = 10
 # The roll-up is woken every hour, and makes up for an hour that it missed.
@@ -56,7 +57,7 @@ def waiting(  # noqa: PLR0913  an alarm's own fields, all named
         metric=MetricRef("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", queue),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=(1, 1),
+        datapoints=lasting_of_one(1),
         # SQS stops to report a queue that nothing has touched for hours, and its messages still lie there (SQS
         # Developer Guide, "Available CloudWatch metrics for Amazon SQS").
         silence=TreatMissingData.KEEP,
@@ -84,7 +85,7 @@ class ScheduledFunction:
     problems: OperationsMetric
     problem: str
     silence: str
-    problem_looks: tuple[int, int] = (PROBLEM_LOOKS, PROBLEM_LOOKS)
+    problem_looks: tuple[int, int] = lasting_of_one(PROBLEM_LOOKS)
     silent_minutes: int = SILENT_MINUTES
 
 
@@ -94,7 +95,7 @@ ENGINE: Final = ScheduledFunction(
     function=CAPACITY_BLOCKS,
     words="the Capacity Block engine",
     problems=operations_metrics.CAPACITY_BLOCK_PROBLEMS,
-    problem="Something could not be done for a Capacity Block at five looks in a row.",
+    problem="Something could not be done for a Capacity Block at five of eight looks.",
     silence="Nobody has looked after the Capacity Blocks for ten minutes: no checkpoint signal, no drain.",
 )
 WATCH: Final = ScheduledFunction(
@@ -103,7 +104,7 @@ WATCH: Final = ScheduledFunction(
     function=CAPACITY_WATCH,
     words="the capacity watch",
     problems=operations_metrics.CAPACITY_WATCH_PROBLEMS,
-    problem="At five looks in a row the capacity of a fleet could not be seen or provided for, or a reservation was "
+    problem="At five of eight looks the capacity of a fleet could not be seen or provided for, or a reservation was "
     "billed that no fleet has any more.",
     silence="Nobody has looked at the fleets' capacity for ten minutes; the capacity alarms keep their state.",
 )
@@ -124,7 +125,7 @@ POOLS: Final = ScheduledFunction(
     function=POOL,
     words="the pools' controller",
     problems=operations_metrics.POOL_PROBLEMS,
-    problem="At five looks in a row a pool could not be seen, or a job or a node of it could not be looked after.",
+    problem="At five of eight looks a pool could not be seen, or a job or a node of it could not be looked after.",
     silence="Nobody has looked after the pools for ten minutes: no job starts, and no node is drained or replaced.",
 )
 

@@ -7,6 +7,7 @@ from fleet.alarm_page import LONG_EVIDENCE_MINUTES, EvidenceKind
 from fleet.alarms.metric_refs import MathRef
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import AlarmSpec, Area, Comparison, TreatMissingData
+from fleet.lateness import lasting, lasting_of_one
 
 BLIND_SHARE: Final = 0.05
 SILENT_MINUTES: Final = 15
@@ -43,7 +44,7 @@ def hardware_fault(settings: AlarmSettings) -> AlarmSpec:
         ),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=(1, 1),
+        datapoints=lasting(1),
         silence=TreatMissingData.NOT_BREACHING,
     )
 
@@ -59,7 +60,7 @@ def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.NODES_BLIND, "Average"),
         comparison=Comparison.ABOVE,
         threshold=BLIND_SHARE,
-        datapoints=(3, 3),
+        datapoints=lasting(3),
         # A fleet without nodes says nothing either, and is well: FleetSilent knows the difference.
         silence=TreatMissingData.NOT_BREACHING,
     )
@@ -85,7 +86,7 @@ def fleet_silent(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         # A node that boots is silent too, for less than this.
-        datapoints=(SILENT_MINUTES, SILENT_MINUTES),
+        datapoints=lasting_of_one(SILENT_MINUTES),
         # Without the capacity watch nobody knows whether there are nodes; CapacityWatchSilent tells of that.
         silence=TreatMissingData.KEEP,
     )
@@ -112,7 +113,7 @@ def agent_silent(settings: AlarmSettings) -> AlarmSpec:
         comparison=Comparison.AT_LEAST,
         threshold=1,
         # An agent that is updated, or a node that is ended, is silent for a few minutes.
-        datapoints=(10, 10),
+        datapoints=lasting_of_one(10),
         silence=TreatMissingData.KEEP,
     )
 
@@ -127,7 +128,7 @@ def node_blind(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.NODES_BLIND, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=(3, 3),
+        datapoints=lasting(3),
         silence=TreatMissingData.NOT_BREACHING,
     )
 
@@ -182,6 +183,6 @@ def spool_growing(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.SPOOL_BYTES, "Maximum"),
         comparison=Comparison.ABOVE,
         threshold=SPOOL_BYTES,
-        datapoints=(10, 10),
+        datapoints=lasting(10),
         silence=TreatMissingData.NOT_BREACHING,
     )

@@ -23,6 +23,7 @@ from fleet.alarms.functions import (
 from fleet.alarms.metric_refs import MetricRef
 from fleet.alarms.settings import platform
 from fleet.alarms.specs import AlarmSpec, Comparison, Severity, TreatMissingData
+from fleet.lateness import lasting_of_one
 
 # By then a destination has refused a first delivery and three more tries, which is no hiccup.
 DELAYED_SECONDS: Final = 600
@@ -75,7 +76,7 @@ def _rollouts(environment: str) -> tuple[AlarmSpec, ...]:
             metric=measured(environment, operations_metrics.ROLLOUTS_NOT_DONE, "Maximum"),
             comparison=Comparison.AT_LEAST,
             threshold=1,
-            datapoints=(1, 1),
+            datapoints=lasting_of_one(1),
             silence=TreatMissingData.NOT_BREACHING,
         ),
     )
@@ -90,7 +91,7 @@ def _prices(environment: str) -> Sequence[AlarmSpec]:
         metric=measured(environment, operations_metrics.PRICE_PROBLEMS, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=(1, 1),
+        datapoints=lasting_of_one(1),
         # It speaks once a day: what it said lasts until it speaks again.
         silence=TreatMissingData.KEEP,
     )
@@ -126,7 +127,7 @@ def _budgets(environment: str, forecast_percent: float | None) -> Sequence[Alarm
         metric=measured(environment, operations_metrics.BUDGET_FORECAST_PERCENT, "Maximum"),
         comparison=Comparison.ABOVE,
         threshold=forecast_percent,
-        datapoints=(1, 1),
+        datapoints=lasting_of_one(1),
         # It speaks once an hour: what it said lasts until it speaks again.
         silence=TreatMissingData.KEEP,
     )
@@ -151,7 +152,7 @@ def _delayed(environment: str) -> AlarmSpec:
         metric=MetricRef("AWS/SQS", "ApproximateAgeOfOldestMessage", "Maximum", queue),
         comparison=Comparison.AT_LEAST,
         threshold=DELAYED_SECONDS,
-        datapoints=(1, 1),
+        datapoints=lasting_of_one(1),
         silence=TreatMissingData.NOT_BREACHING,
         bypass_pager=True,
     )

@@ -18,6 +18,7 @@ from fleet.alarms.specs import (
 )
 from fleet.idleness import IDLE_PERCENT
 from fleet.job_progress import HANG_MINUTES
+from fleet.lateness import lasting
 from fleet.stragglers import STRAGGLER_POINTS
 
 
@@ -48,7 +49,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         metric=settings.metric(measured, "Minimum"),
         comparison=Comparison.BELOW,
         threshold=threshold,
-        datapoints=_window(settings, (12, 15), (36, 45)),
+        datapoints=_window(settings, lasting(12), (36, 45)),
         silence=TreatMissingData.NOT_BREACHING,
         drawn_on=measured.name,
         notifies=False,
@@ -60,7 +61,7 @@ def low_utilization_parts(settings: AlarmSettings) -> tuple[AlarmSpec, AlarmSpec
         metric=settings.metric(metrics.WASTED_USD_PER_HOUR, "Maximum"),
         comparison=Comparison.ABOVE,
         threshold=thresholds.wasted_usd_per_node_hour,
-        datapoints=_window(settings, (12, 15), (36, 45)),
+        datapoints=_window(settings, lasting(12), (36, 45)),
         silence=TreatMissingData.NOT_BREACHING,
         notifies=False,
     )
@@ -118,7 +119,7 @@ def job_hang(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.NODES_HUNG, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=(1, 1),
+        datapoints=lasting(1),
         silence=TreatMissingData.NOT_BREACHING,
     )
 
@@ -143,7 +144,7 @@ def straggler(settings: AlarmSettings) -> AlarmSpec:
         ),
         comparison=Comparison.ABOVE,
         threshold=STRAGGLER_POINTS,
-        datapoints=(10, 10),
+        datapoints=lasting(8),
         silence=TreatMissingData.NOT_BREACHING,
         drawn_on=metrics.JOB_CORES_APART.name,
     )

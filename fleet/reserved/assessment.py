@@ -26,7 +26,7 @@ HEARD_MINUTES: Final = 5
 def agents_heard(heartbeats: Sequence[float]) -> int:
     """How many agents spoke, by the heartbeats of ``HEARD_MINUTES`` minutes; a minute without any is not in it.
 
-    The median: a batch that was sent twice counts twice in its minute, and one that is late does not count yet.
+    The median: a batch that was sent twice counts twice in its minute, and one that is very late does not count yet.
     """
     whole = [*map(int, heartbeats), *[0] * (HEARD_MINUTES - len(heartbeats))]
     return median_low(whole)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from fleet import metrics
+from fleet.lateness import LATE_MINUTES
 from fleet.metrics import MetricSpec
 from fleet.reserved.assessment import HEARD_MINUTES, agents_heard
 from fleet.reserved.observed import FleetDeployment
@@ -29,8 +30,8 @@ class AgentHeartbeats:
         self._cloudwatch = cloudwatch
 
     def of(self, place: FleetDeployment, now: datetime) -> int:
-        """Agents that spoke in the newest minutes; the one before ``now`` is left out, for it may still arrive."""
-        end = now.replace(second=0, microsecond=0) - timedelta(minutes=1)
+        """Agents that spoke in the newest minutes that are complete, however late their heartbeats come."""
+        end = _whole(now)
         answer = self._cloudwatch.get_metric_data(
             MetricDataQueries=[{"Id": "heartbeats", "MetricStat": _of_fleet(place, metrics.AGENT_HEARTBEAT, "Sum")}],
             StartTime=end - timedelta(minutes=HEARD_MINUTES),
@@ -46,7 +47,7 @@ class JobPaces:
         self._cloudwatch = cloudwatch
 
     def of(self, place: FleetDeployment, now: datetime) -> float | None:
-        """Points that a core is behind its own job's median, in the newest whole minute but one, as ``heartbeats``.
+        """Points that a core is behind its own job's median, in the newest minute that is complete.
 
         None where no job runs, or no two cores are far enough apart to ask.
         """
@@ -60,7 +61,7 @@ class JobPaces:
 
     def _asked(self, queries: "list[MetricDataQueryTypeDef]", now: datetime) -> Mapping[str, Mapping[str, float]]:
         """By the query's id and the label of each series, its value; a series without one is left out."""
-        end = now.replace(second=0, microsecond=0) - timedelta(minutes=1)
+        end = _whole(now)
         answer = self._cloudwatch.get_metric_data(
             MetricDataQueries=queries, StartTime=end - timedelta(minutes=1), EndTime=end
         )
@@ -69,6 +70,11 @@ class JobPaces:
             if each["Values"]:
                 found[each["Id"]][each["Label"]] = each["Values"][0]
         return found
+
+
+def _whole(now: datetime) -> datetime:
+    """The end of the newest minute that every node has sent, and that can be seen however late that is."""
+    return now.replace(second=0, microsecond=0) - timedelta(minutes=1 + LATE_MINUTES)
 
 
 def _of_fleet(place: FleetDeployment, spec: MetricSpec, statistic: str) -> "MetricStatTypeDef":

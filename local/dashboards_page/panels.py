@@ -23,6 +23,7 @@ POLL_SECONDS: Final = 0.1
 ALARM_TYPES: "Final[Sequence[AlarmTypeType]]" = ["MetricAlarm", "CompositeAlarm"]
 STATE_ORDER: Final = {"ALARM": 0, "INSUFFICIENT_DATA": 1, "OK": 2}
 _SOURCE: Final = re.compile(r"^\s*SOURCE\s+'([^']+)'\s*\|\s*")
+_LIMIT: Final = re.compile(r"\|\s*limit\s+(\d+)", re.IGNORECASE)
 # CloudWatch's own notation for a link that looks like a button.
 _BUTTON: Final = re.compile(r"\[button(?::\w+)?:")
 # No raw HTML: a dashboard's text comes from an endpoint, and the page must not run it.
@@ -77,7 +78,8 @@ def log_widget(
     identity = cloud.logs.start_query(
         logGroupNames=groups, startTime=int(start.timestamp()), endTime=int(end.timestamp()), queryString=query
     )["queryId"]
-    return table(_await(cloud, identity, sleep))
+    limits = _LIMIT.findall(query)
+    return {**table(_await(cloud, identity, sleep)), "limit": int(limits[-1]) if limits else None}
 
 
 def table(results: "Sequence[Sequence[ResultFieldTypeDef]]") -> dict[str, Any]:

@@ -1,18 +1,20 @@
 """One CloudWatch of a replay: what of the data can be seen when, and what the alarms on it tell."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fleet import load_balancer, metrics, operations_metrics
-from fleet.alarms import Spec
+from fleet.alarms import ContributorSpec, Spec
 from fleet.node_state import NodeState
 from local.alarm_evaluation.suppression import MuteRule
 from local.replay.balancer import answered
 from local.replay.delivery import Arrivals, Delivery
-from local.replay.evaluator import Change, Evaluator
+from local.replay.evaluator import AnySpec, Change, Evaluator
+from local.replay.followed import Followers, PushedSeries
 from local.replay.life import Life
 from local.replay.node import ENVIRONMENT
 from local.replay.scenario import Scenario
+from local.replay.series import SeriesPoint
 from local.replay.store import MINUTE, Point, Store, points
 from local.replay.watch import Heard, apart, changes, heard, watched
 
@@ -25,13 +27,14 @@ class Lived:
     node: str
     state: NodeState | None
     sends: Sequence[Point]
+    pushes: Sequence[SeriesPoint] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Watching:
     """A set of alarms over all fleets, and what mutes them."""
 
-    specs: Sequence[Spec]
+    specs: Sequence[AnySpec]
     muted: Sequence[MuteRule]
 
 
@@ -43,8 +46,14 @@ class Cloud:
         self._start = start
         self._store = Store()
         self._arrivals = Arrivals(delivery, scenario.name)
+        self._pushed_arrivals = Arrivals(delivery, f"{scenario.name} pushed")
+        self._series = PushedSeries(spec for each in watching.values() for spec in each.specs)
         self._evaluators = {
-            name: Evaluator(each.specs, self._store, start, each.muted) for name, each in watching.items()
+            name: (
+                Evaluator(_classic(each.specs), self._store, start, each.muted),
+                Followers(each.specs, self._series, each.muted),
+            )
+            for name, each in watching.items()
         }
         self.delivery = delivery
         self.acted: dict[str, list[Change]] = {name: [] for name in watching}
@@ -58,9 +67,15 @@ class Cloud:
             self._publish(minute, begin, lived)
         for nodes in lived.values():
             for node in nodes:
-                self._store.take(node.sends, self._arrivals.of_node(node.node, node.state, begin + MINUTE))
-        for name, evaluator in self._evaluators.items():
-            self.acted[name] += evaluator.advance(begin)
+                batch = self._arrivals.of_node(node.node, node.state, begin + MINUTE)
+                self._store.take(node.sends, batch)
+                if node.pushes:
+                    # Another endpoint: what is lost or late there is another draw, and the clock is the same.
+                    other = self._pushed_arrivals.of_node(node.node, node.state, begin + MINUTE)
+                    self._series.take(node.pushes, replace(other, offset=batch.offset))
+        for name, evaluators in self._evaluators.items():
+            for evaluator in evaluators:
+                self.acted[name] += evaluator.advance(begin)
 
     def _publish(self, minute: int, begin: int, lived: Mapping[str, Sequence[Lived]]) -> None:
         """What functions and services of AWS say of the minute."""
@@ -73,3 +88,7 @@ class Cloud:
             found += points(load_balancer.NAMESPACE, answered(name, fleet.endpoint, minute, begin))
             found += points(metrics.NAMESPACE, watched(ENVIRONMENT, name, fleet, lives, minute, begin, heard=told))
         self._store.take(found, self._arrivals.of_aws(begin + MINUTE))
+
+
+def _classic(specs: Sequence[AnySpec]) -> list[Spec]:
+    return [spec for spec in specs if not isinstance(spec, ContributorSpec)]

@@ -39,8 +39,8 @@ class Late(StrEnum):
 class Delivery:
     """How data come. ``delay_seconds`` is drawn between the two for each datum, and the same for all where they are.
 
-    Within ``spread_seconds`` every node sends at its own moment of the minute. Of the nodes' clocks each is wrong by
-    ``skew_minutes``, in one direction or the other, or right. ``lost_share`` of the batches come later, and
+    Within ``spread_seconds`` every node sends at its own moment of the minute. ``skewed_share`` of the nodes' clocks
+    are wrong by ``skew_minutes``, in one direction or the other. ``lost_share`` of the batches come later, and
     ``repeated_share`` come twice.
     """
 
@@ -49,6 +49,7 @@ class Delivery:
     spread_seconds: float = 0.0
     late: Late = Late.NOBODY
     skew_minutes: int = 0
+    skewed_share: float = 2 / 3
     lost_share: float = 0.0
     repeated_share: float = 0.0
     seed: int = 1
@@ -74,7 +75,8 @@ SWEEP: Final = (
     Delivery(name=f"sent over {SPREAD:g} s", spread_seconds=SPREAD),
     Delivery(name="affected nodes one look late", late=Late.AFFECTED),
     Delivery(name="half of the nodes one look late", late=Late.HALF),
-    Delivery(name="clocks wrong by 3 min", skew_minutes=3),
+    Delivery(name="1 clock in 8 wrong by 3 min", skew_minutes=3, skewed_share=1 / 8),
+    Delivery(name="2 clocks in 3 wrong by 3 min", skew_minutes=3),
     Delivery(name="1 batch in 20 lost, 1 in 20 twice", lost_share=0.05, repeated_share=0.05),
 )
 
@@ -124,5 +126,6 @@ class Arrivals:
     def _offset_of(self, node: str) -> int:
         skew = self._delivery.skew_minutes
         if skew and node not in self._offsets:
-            self._offsets[node] = self._random.choice((-skew, 0, skew)) * _MINUTE
+            is_wrong = self._random.random() < self._delivery.skewed_share
+            self._offsets[node] = is_wrong * self._random.choice((-skew, skew)) * _MINUTE
         return self._offsets.get(node, 0)

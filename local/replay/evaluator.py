@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from fleet.alarms import AlarmSpec, CompositeSpec, MetricRef, Spec
+from fleet.alarms import AlarmSpec, CompositeSpec, ContributorSpec, MetricRef, Spec
 from fleet.alarms.specs import SUPPRESSOR_EXTENSION_SECONDS, SUPPRESSOR_WAIT_SECONDS
 from local.alarm_evaluation import (
     Action,
@@ -19,18 +19,22 @@ from local.alarm_evaluation import (
 )
 from local.alarm_evaluation.composite_rules import parse_rule
 from local.alarm_evaluation.metric_math.queries import MetricStat, Query
+from local.alarm_evaluation.promql import Labels
 from local.alarm_evaluation.suppression import MuteRule
 from local.replay.store import MINUTE, Store
 from local.simulation.lockstep import SETTLE_SECONDS
 
+AnySpec = Spec | ContributorSpec
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An alarm that told somebody: ``at`` in unix seconds; ``in_alarm`` is False for the OK."""
+    """An alarm, or a contributor of one, that told somebody: ``at`` in unix seconds; ``in_alarm`` is False for OK."""
 
-    spec: Spec
+    spec: AnySpec
     at: float
     in_alarm: bool
+    contributor: Labels = ()
 
 
 class Evaluator:

@@ -1,200 +1,88 @@
-"""One replayed node: the agent's own pipeline, fed by lines and by what the machine would show its collectors.
+"""One replayed node: what it lives through, and what of it reaches CloudWatch. What cannot be sent waits in memory."""
 
-The pipeline, the state machine and the datums are those of production. Left out are processes, files and sockets: what
-the collectors would find is said by the scenario, and a batch that cannot be sent waits in memory.
-
-What a replayed node's neuron-monitor prints, and the parse of it.
-
-A report's noise is drawn from a few variants of each phase, so that most reports of a fleet are equal byte for byte.
-Equal lines are parsed once: parsing is a function of the bytes, and its result is never changed.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
-from agents.collectors.collector import Contribution
-from agents.collectors.seen_error import SeenError, Source
-from agents.config import AgentConfig, PriceConfig
-from agents.minute.aggregate import metric_data
-from agents.minute.batch import Datum, NodeMinute, SelfFigures
-from agents.minute.pipeline import Pipeline, Surroundings
-from agents.monitor.decode.parse import parse
-from agents.monitor.decode.report import Report
-from fleet.hardware_errors import HANG_ON_COLLECTIVES, Action
-from fleet.instances import instance_type
-from fleet.metrics import CATALOGUE, MetricSpec
-from fleet.prices import price_for
-from local.replay.life import REGION, Life
-from local.replay.store import MINUTE
-from local.simulation.report import FIRST_PERIOD_SECONDS, GARBAGE, LATER_BY_SECONDS, ReportBuilder
-from local.simulation.script import Phase, PhaseKind, Script
+from agents.minute.batch import Datum, NodeMinute
+from local.replay.life import Life
+from local.replay.living import ENVIRONMENT, Lines, Living, config
+from local.replay.printer import Printer as Reports
+from local.replay.scenario import EventKind
+from local.replay.series import Pushed, SeriesPoint
 
-VARIANTS: Final = 6
-_REPORTS_KEPT: Final = 512
+__all__ = ["ENVIRONMENT", "Lines", "Printer", "ReplayedNode"]
 
-
-@lru_cache(maxsize=_REPORTS_KEPT)
-def parsed(line: bytes) -> Report:
-    """``agents.monitor.decode.parse``, once for equal lines; what it raises is raised every time."""
-    return parse(line)
-
-
-class Printer:
-    """Prints the reports of all nodes of a fleet: nodes that go through the same phases print the same lines."""
-
-    def __init__(self, period_seconds: int) -> None:
-        self._period = period_seconds + LATER_BY_SECONDS
-        self._builders: dict[Script, ReportBuilder] = {}
-        self._printed: dict[tuple[tuple[Phase, ...], int], bytes] = {}
-
-    def first(self, script: Script, now: float) -> bytes:
-        """The report that comes at once when the monitor starts, and covers almost nothing."""
-        return self._builder(script).line(now, FIRST_PERIOD_SECONDS)
-
-    def line(self, script: Script, now: float, tick: int) -> bytes:
-        """The report of virtual second ``now``, the node's ``tick``-th."""
-        key = (script.all_phases_at(now), tick % VARIANTS)
-        line = self._printed.get(key)
-        if line is None:
-            line = self._printed[key] = self._builder(script).line(now, self._period)
-        return line
-
-    def _builder(self, script: Script) -> ReportBuilder:
-        builder = self._builders.get(script)
-        if builder is None:
-            builder = self._builders[script] = ReportBuilder(script)
-        return builder
-
-
-ENVIRONMENT: Final = "replay"
-# Of 1.4 to 2.4 KB a minute for each of two sinks.
-_SPOOLED_BYTES: Final = 4_000
 # Older batches go to the log event only.
 _OLDEST_MINUTES: Final = 180
-Lines = Callable[[int], Sequence[tuple[float, bytes]]]
+_SILENT: Final[tuple[EventKind, ...]] = ("agent-down", "no-route")
+# So many nodes that go through the same differ by their noise; the others are like one of them.
+_NOISES: Final = 2
 
 
-def config(name: str, life: Life, period_seconds: int) -> AgentConfig:
-    """The agent's configuration on a node of fleet ``name``, as the platform would deploy it."""
-    fleet = life.fleet
-    price = price_for(instance_type(fleet.instance_type), REGION, fleet.market)
-    return AgentConfig(
-        environment=ENVIRONMENT,
-        fleet=name,
-        owner="replay",
-        region=REGION,
-        purpose=fleet.purpose,
-        node=f"{name}-{life.index}",
-        instance_type=fleet.instance_type,
-        target_utilization_percent=fleet.target_utilization_percent,
-        price=None
-        if price is None
-        else PriceConfig(price.usd_per_hour, price.kind.value, price.source, str(price.as_of)),
-        period_seconds=period_seconds,
-        log_group=ENVIRONMENT,
-    )
+class Printer(Reports):
+    """What the nodes of a fleet have in common: the reports, and what those that go through the same live through."""
+
+    def __init__(self, period_seconds: int) -> None:
+        super().__init__(period_seconds)
+        self._livings: dict[object, Living] = {}
+
+    def living(self, name: str, life: Life, start: int, period_seconds: int, recorded: Lines | None) -> Living:
+        """Of the first node that goes through what this one does, with the same noise."""
+        events = tuple((event.kind, event.at, event.until) for event in life.fleet.events if life.index in event.nodes)
+        jobs = tuple((job.id, job.owner, str(job.phases_of(life.index))) for job in life.tenants)
+        key = (name, life.script, jobs, events, life.index % _NOISES)
+        if key not in self._livings:
+            self._livings[key] = Living(name, life, start, self, period_seconds, recorded)
+        return self._livings[key]
 
 
 class ReplayedNode:
     """Lives one minute after the other. ``recorded`` gives the lines of a minute in place of the stand-in's."""
 
-    def __init__(
-        self, name: str, life: Life, start: int, printer: Printer, period_seconds: int, recorded: Lines | None = None
+    def __init__(  # noqa: PLR0913, PLR0917  whose node it is, its time, and what it says
+        self,
+        name: str,
+        life: Life,
+        start: int,
+        printer: Printer,
+        period_seconds: int,
+        recorded: Lines | None = None,
+        pushed: Pushed | None = None,
     ) -> None:
         self.fleet = name
         self.life = life
-        self._start = start
-        self._printer = printer
-        self._period = period_seconds
-        self._recorded = recorded
+        self._pushed = pushed
         self._config = config(name, life, period_seconds)
         self.name = self._config.node
-        self._pipeline = self._booted(start)
-        self._monitor_runs = False
-        self._sequence = 0
+        self._living = printer.living(name, life, start, period_seconds, recorded)
         self._waiting: list[tuple[int, tuple[Datum, ...]]] = []
+        self._unpushed: list[SeriesPoint] = []
 
     def minute(self, index: int, *, reachable: bool) -> tuple[NodeMinute | None, list[Datum]]:
         """What the node knows of its minute ``index``, None without an agent, and the datums that reach CloudWatch."""
-        begin = self._start + index * MINUTE
-        if self.life.happens("node-gone", index):
-            # Another machine comes, if one comes: it remembers nothing, and what this one kept is lost with it.
-            self._pipeline, self._monitor_runs, self._waiting = self._booted(begin + MINUTE), False, []
+        lived = self._living.minute(index, len(self._waiting))
+        if lived is None:
+            if self.life.happens("node-gone", index):
+                # What this machine kept is lost with it.
+                self._waiting, self._unpushed = [], []
             return None, []
-        if self.life.happens("agent-down", index):
-            self._monitor_runs = False
-            return None, []
-        self._read_lines(index, begin)
-        self._sequence += 1
-        own = SelfFigures(spool_bytes=len(self._waiting) * _SPOOLED_BYTES, cpu_percent=0.5, rss_bytes=60_000_000)
-        around = Surroundings(self._collected(index))
-        entry = self._pipeline.close(begin, begin + MINUTE, self._sequence, around, own)
-        self._waiting.append((index, metric_data(entry)))
+        entry, datums = self._named(lived[0]), lived[1]
+        self._waiting.append((index, datums))
+        if self._pushed is not None:
+            self._unpushed += self._pushed.of(entry, datums)
         if not reachable or self.life.happens("no-route", index):
             return entry, []
         sent, self._waiting = self._waiting, []
         return entry, [datum for kept, datums in sent if index - kept <= _OLDEST_MINUTES for datum in datums]
 
-    def _booted(self, now: int) -> Pipeline:
-        return Pipeline(self._config, self._config.node, now, boot_id=f"boot-{now}", read=parsed)
+    def push(self, index: int, *, reachable: bool) -> list[SeriesPoint]:
+        """The series that reach CloudWatch after minute ``index``: they wait on the node's disk as datums do."""
+        if not reachable or any(self.life.happens(what, index) for what in _SILENT):
+            return []
+        sent, self._unpushed = self._unpushed, []
+        return sent
 
-    def _read_lines(self, index: int, begin: int) -> None:
-        if self._recorded is not None:
-            for now, line in self._recorded(index):
-                self._pipeline.line(line, now)
-            return
-        if self.life.happens("monitor-death", index):
-            self._monitor_runs = False
-            return
-        garbled = self.life.happens("monitor-garbage", index)
-        if not self._monitor_runs:
-            self._pipeline.line(self._printer.first(self.life.script, begin), begin)
-            self._monitor_runs = True
-        for tick, now in enumerate(range(begin + self._period, begin + MINUTE + 1, self._period)):
-            # The report at the minute's end arrives with the minute that begins then.
-            at = min(float(now), begin + MINUTE - 0.001)
-            line = GARBAGE if garbled else self._line(at, index, tick)
-            self._pipeline.line(line, at)
-
-    def _line(self, now: float, index: int, tick: int) -> bytes:
-        return self._printer.line(self.life.script, now, index * (MINUTE // self._period) + tick + self.life.index)
-
-    def _collected(self, index: int) -> Contribution:
-        phases = self.life.phases(index)
-        kinds = {phase.kind for phase in phases}
-        errors: tuple[SeenError, ...] = ()
-        if self.life.happens("collective-timeout", index):
-            errors = (SeenError(HANG_ON_COLLECTIVES, None, 1, (Source.KERNEL_LOG,), Action.NONE),)
-        told = self.life.happens("draining", index) or self.life.happens("interruption", index)
-        return Contribution(
-            metrics=_counted([phase.counts for phase in phases], per_job=False),
-            job_metrics={
-                job.id: _counted([phase.counts], per_job=True)
-                for job, phase in zip(self.life.tenants, phases, strict=True)
-                if _counted([phase.counts], per_job=True)
-            },
-            hardware_errors=errors,
-            jobs=self.life.jobs(index),
-            draining="told to drain" if told else None,
-            compiling=PhaseKind.COMPILING in kinds,
-            # The burst of writing, which needs no word of the job.
-            checkpoint=PhaseKind.CHECKPOINT in kinds,
-            phases=tuple(
-                replace(announced, job=job.id)
-                for job, phase in zip(self.life.tenants, phases, strict=True)
-                if (announced := phase.announced) is not None
-            ),
-        )
-
-
-def _counted(counts: Sequence[Mapping[str, float]], *, per_job: bool) -> dict[MetricSpec, float]:
-    """The counts that are published for jobs, or those that are published for the fleet."""
-    found: dict[MetricSpec, float] = {}
-    for each in counts:
-        for name, value in each.items():
-            spec = CATALOGUE[name]
-            if per_job == (spec.per_job and not spec.per_fleet):
-                found[spec] = found.get(spec, 0.0) + value
-    return found
+    def _named(self, entry: NodeMinute) -> NodeMinute:
+        if entry.node.name == self.name:
+            return entry
+        return replace(entry, node=replace(entry.node, name=self.name, config=self._config))

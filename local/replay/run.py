@@ -7,37 +7,32 @@ from pathlib import Path
 from typing import Final
 
 from fleet import metrics
-from fleet.alarms import AlarmSettings, Severity, Spec, Thresholds, endpoint_alarms, fleet_alarms
+from fleet.alarms import AlarmSettings, Thresholds, endpoint_alarms, fleet_alarms
 from local.alarm_evaluation.schedules import Once
 from local.alarm_evaluation.suppression import MuteRule
 from local.replay import baselines
 from local.replay.balancer import names_of
 from local.replay.cloud import Cloud, Lived, Watching
 from local.replay.delivery import AT_ONCE, Delivery
-from local.replay.evaluator import Change
+from local.replay.evaluator import AnySpec
+from local.replay.followed import followed_alarms, selectors_of
 from local.replay.life import life
 from local.replay.node import ENVIRONMENT, Lines, Printer, ReplayedNode
 from local.replay.recording import recorded
 from local.replay.scenario import Scenario
+from local.replay.series import Pushed
 from local.replay.store import MINUTE, points
+from local.replay.told import Told, told_of
 
 OURS: Final = "neuron-fleet"
+FOLLOWED: Final = "neuron-fleet-promql"
+# What our own alarms tell is held against the names in a label, and endpoints are theirs to watch.
+OWN: Final = frozenset({OURS, FOLLOWED})
 # The demo's period: enough for every rule of the state machine, and a quarter of the work of the default of 5 s.
 PERIOD_SECONDS: Final = 20
 _START: Final = 1_790_000_040 // MINUTE * MINUTE
-AlarmSet = Callable[[AlarmSettings], Sequence[Spec]]
-SETS: Final[Mapping[str, AlarmSet]] = {OURS: fleet_alarms, **baselines.SETS}
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A page or a ticket. ``minute`` is when it was sent and ``resolved`` when it ended, from the scenario's start."""
-
-    fleet: str
-    alarm: str
-    severity: Severity
-    minute: float
-    resolved: float | None = None
+AlarmSet = Callable[[AlarmSettings], Sequence[AnySpec]]
+SETS: Final[Mapping[str, AlarmSet]] = {OURS: fleet_alarms, FOLLOWED: followed_alarms, **baselines.SETS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +65,10 @@ def replay_under(
     scenario: Scenario, sets: Mapping[str, AlarmSet], deliveries: Sequence[Delivery], folder: Path | None = None
 ) -> list[Replay]:
     """What comes of one and the same ``scenario`` under each of ``deliveries``: its nodes live once."""
-    fleets = {name: _nodes(scenario, name, folder) for name in scenario.fleets}
     watching = {name: _watching(scenario, _specs(scenario, name, make)) for name, make in sets.items()}
+    read = selectors_of(spec for each in watching.values() for spec in each.specs)
+    pushed = Pushed(read) if read else None
+    fleets = {name: _nodes(scenario, name, folder, pushed) for name in scenario.fleets}
     clouds = [Cloud(scenario, watching, delivery, _START) for delivery in deliveries]
     timeline: list[Stretch] = []
     for minute in range(scenario.minutes + max(cloud.delivery.allowed_minutes for cloud in clouds)):
@@ -84,7 +81,7 @@ def replay_under(
     return [
         Replay(
             _as_late(scenario, cloud.delivery.allowed_minutes),
-            {name: _told(found) for name, found in cloud.acted.items()},
+            {name: told_of(found, _START) for name, found in cloud.acted.items()},
             tuple(timeline),
         )
         for cloud in clouds
@@ -99,18 +96,18 @@ def _as_late(scenario: Scenario, minutes: int) -> Scenario:
     return scenario.model_copy(update={"incidents": tuple(moved)})
 
 
-def _specs(scenario: Scenario, alarm_set: str, make: AlarmSet) -> list[Spec]:
+def _specs(scenario: Scenario, alarm_set: str, make: AlarmSet) -> list[AnySpec]:
     """One set over all fleets; what our own says of endpoints the others have nothing to set against."""
-    specs: list[Spec] = []
+    specs: list[AnySpec] = []
     for name, fleet in scenario.fleets.items():
         settings = _settings(scenario, name)
         specs += make(settings)
-        if alarm_set == OURS and fleet.endpoint:
+        if alarm_set in OWN and fleet.endpoint:
             specs += endpoint_alarms(settings, names_of(name))
     return specs
 
 
-def _watching(scenario: Scenario, specs: Sequence[Spec]) -> Watching:
+def _watching(scenario: Scenario, specs: Sequence[AnySpec]) -> Watching:
     """Mute rules are CloudWatch's: whoever has alarms has them too."""
     rules = [
         MuteRule(
@@ -124,13 +121,13 @@ def _watching(scenario: Scenario, specs: Sequence[Spec]) -> Watching:
     return Watching(specs, rules)
 
 
-def _nodes(scenario: Scenario, name: str, folder: Path | None) -> list[ReplayedNode]:
+def _nodes(scenario: Scenario, name: str, folder: Path | None, pushed: Pushed | None) -> list[ReplayedNode]:
     fleet, printer = scenario.fleets[name], Printer(PERIOD_SECONDS)
     lines: Lines | None = None
     if fleet.recording is not None:
         lines = recorded((folder or Path()) / fleet.recording, _START, PERIOD_SECONDS)
     return [
-        ReplayedNode(name, life(scenario, name, index, _START), _START, printer, PERIOD_SECONDS, lines)
+        ReplayedNode(name, life(scenario, name, index, _START), _START, printer, PERIOD_SECONDS, lines, pushed)
         for index in range(fleet.nodes)
     ]
 
@@ -155,7 +152,9 @@ def _lived(scenario: Scenario, node: ReplayedNode, minute: int) -> Lived:
     if takes:
         begin = _START + minute * MINUTE
         sends += points(baselines.NAMESPACE, baselines.published(node.fleet, entry, begin))
-    return Lived(node.life, node.name, entry.verdict.state if entry else None, sends)
+    return Lived(
+        node.life, node.name, entry.verdict.state if entry else None, sends, node.push(minute, reachable=takes)
+    )
 
 
 def _extend(timeline: list[Stretch], lived: Mapping[str, Sequence[Lived]], minute: int) -> None:
@@ -165,16 +164,3 @@ def _extend(timeline: list[Stretch], lived: Mapping[str, Sequence[Lived]], minut
         last = next((each for each in reversed(timeline) if each.fleet == name), None)
         if last is None or last.states != shown:
             timeline.append(Stretch(name, minute, shown))
-
-
-def _told(changes: Sequence[Change]) -> tuple[Told, ...]:
-    told: list[Told] = []
-    for index, change in enumerate(changes):
-        if not change.in_alarm:
-            continue
-        ends = (each.at for each in changes[index + 1 :] if each.spec.name == change.spec.name and not each.in_alarm)
-        end = next(ends, None)
-        resolved = None if end is None else (end - _START) / MINUTE
-        spec = change.spec
-        told.append(Told(spec.subject, spec.key, spec.severity, (change.at - _START) / MINUTE, resolved))
-    return tuple(told)

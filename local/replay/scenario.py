@@ -14,6 +14,7 @@ from fleet.alarms import Severity
 from fleet.fleet_spec import MarketKind
 from fleet.patience import Announced
 from local.replay.balancer import Answering
+from local.replay.tells import TELLS, IncidentKind
 from local.scenario_file import Index, Minute, Part, Percent, Phases, ScriptedPhase, read
 from local.simulation.script import PhaseKind
 
@@ -26,17 +27,21 @@ JobPhaseKind = Literal[
     PhaseKind.IDLE,
     PhaseKind.HANG,
     PhaseKind.CHECKPOINT,
+    PhaseKind.HOST_WORK,
+    PhaseKind.FETCHING,
+    PhaseKind.WAITING,
 ]
 
 
 class JobPhase(ScriptedPhase):
     """One stretch of a job's life on a node, from minute ``at`` to the next one. ``counts`` are what is counted a
-    minute beside executions, by metric name: compile failures of the fleet, NaN losses of the job."""
+    minute beside executions, by metric name: compile failures of the fleet, NaN losses of the job. ``announces`` is
+    what the job itself says that it does, such as validation, and may take ``patience_minutes``; None where it says
+    nothing, but that a checkpoint is announced unless it is ``silent``."""
 
     kind: JobPhaseKind
-    counts: dict[str, float] = Field(default_factory=dict)
     announces: Literal["checkpoint", "validation", "evaluation", "data-preparation", "waiting"] | None = None
-    """What the job says that it is in; a checkpoint is announced unless it is ``silent``."""
+    counts: dict[str, float] = Field(default_factory=dict)
     patience_minutes: Annotated[float, Field(ge=0)] | None = None
     silent: bool = False
 
@@ -113,19 +118,31 @@ class Fleet(Part):
 class Incident(Part):
     """What must be told: one of ``alarms``, from minute ``at`` and no later than ``by``.
 
-    ``also`` may come along. A page for it up to ``until`` (default: the scenario's end) is not false.
+    ``also`` may come along. Without ``alarms`` both are those that tell of its ``kind``. A page for it up to ``until``
+    (default: the scenario's end) is not false. What is ``optional`` may be told and need not be. ``usd_per_hour`` is
+    what it burns while nobody acts; ``job`` and ``nodes`` say where it is.
     """
 
     fleet: str
-    kind: Literal[
-        "idle", "waste", "hang", "hardware", "blind", "straggler", "compiler", "capacity", "spool", "endpoint"
-    ]
+    kind: IncidentKind
     severity: Severity = Severity.PAGE
-    alarms: Annotated[tuple[str, ...], Field(min_length=1)]
+    alarms: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    optional: bool = False
+    usd_per_hour: Annotated[float, Field(ge=0)] | None = None
+    job: str | None = None
+    nodes: tuple[Index, ...] = ()
     at: Minute
     by: Minute
     until: Minute = 24 * 60
+
+    @model_validator(mode="before")
+    @classmethod
+    def _its_kind_says_who_tells(cls, given: object) -> object:
+        if not isinstance(given, dict) or given.get("alarms") or given.get("kind") not in TELLS:
+            return given
+        tells = TELLS[given["kind"]]
+        return {**given, "alarms": tells.alarms, "also": (*tells.also, *given.get("also", ()))}
 
 
 class Change(Part):

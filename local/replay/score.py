@@ -12,8 +12,9 @@ from statistics import median
 from typing import Final
 
 from fleet.alarms import Severity
-from local.replay.run import OURS, Replay, Told
+from local.replay.run import OWN, Replay
 from local.replay.scenario import Incident
+from local.replay.told import Told
 
 # An alarm that looks back a quarter of an hour may cross its bar after the trouble has ended.
 _AFTERGLOW_MINUTES: Final = 5
@@ -21,16 +22,32 @@ _AFTERGLOW_MINUTES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One incident of a scenario. ``first`` is what told of it in time; None is a miss."""
+    """One incident of a scenario. ``first`` is what told of it in time; None is a miss. ``ever`` may be too late."""
 
     scenario: str
     incident: Incident
     first: Told | None
+    ever: Told | None = None
 
     @property
     def minutes(self) -> float | None:
         """Minutes from the incident's start to the page."""
         return None if self.first is None else self.first.minute - self.incident.at
+
+    @property
+    def lost_usd(self) -> float | None:
+        """Dollars that burned before anybody was told, or all of them; None where the label does not say."""
+        end = self.incident.until if self.ever is None else min(self.ever.minute, self.incident.until)
+        return self._burned(end)
+
+    @property
+    def at_stake_usd(self) -> float | None:
+        """Dollars that burn where nobody is told."""
+        return self._burned(self.incident.until)
+
+    def _burned(self, end: float) -> float | None:
+        rate = self.incident.usd_per_hour
+        return None if rate is None else rate * max(0.0, end - self.incident.at) / 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +76,16 @@ class Score:
     def precision(self) -> float | None:
         """Right ones, of all that were sent."""
         return sum(each.is_true for each in self.judged) / len(self.judged) if self.judged else None
+
+    @property
+    def lost_usd(self) -> float | None:
+        """Dollars that burned before the page, over all incidents whose label says what they burn."""
+        return _total(outcome.lost_usd for outcome in self.outcomes)
+
+    @property
+    def at_stake_usd(self) -> float | None:
+        """Dollars that the same incidents burn where nobody is told."""
+        return _total(outcome.at_stake_usd for outcome in self.outcomes)
 
     def minutes(self, kind: str | None = None) -> float | None:
         """The median of minutes to page, of all kinds of incidents or of one."""
@@ -99,11 +126,13 @@ def score(replays: Iterable[Replay], alarm_set: str) -> Score:
         found = [_told_of(incident, told, alarm_set) for incident in replay.scenario.incidents]
         name = replay.scenario.name
         outcomes += [
-            Outcome(name, incident, _first(incident, pages))
+            Outcome(name, incident, _first(incident, pages), _ever(incident, pages))
             for incident, pages in zip(replay.scenario.incidents, found, strict=True)
-            if alarm_set == OURS or (incident.severity is Severity.PAGE and incident.kind != "endpoint")
+            if not incident.optional
+            and (alarm_set in OWN or (incident.severity is Severity.PAGE and incident.kind != "endpoint"))
         ]
-        judged += [Judged(name, each, _is_true(each, found)) for each in told]
+        right = _right(told, found)
+        judged += [Judged(name, each, index in right) for index, each in enumerate(told)]
     return Score(tuple(outcomes), tuple(judged))
 
 
@@ -113,19 +142,39 @@ def _told_of(incident: Incident, told: Sequence[Told], alarm_set: str) -> list[T
         each
         for each in told
         if each.fleet == incident.fleet
+        # What need not even be a ticket is no reason to wake anybody.
+        and not (incident.optional and incident.severity is Severity.TICKET and each.severity is Severity.PAGE)
         and incident.at <= each.minute <= incident.until + _AFTERGLOW_MINUTES
-        and (each.alarm in named if alarm_set == OURS else incident.severity is Severity.PAGE)
+        and (each.alarm in named if alarm_set in OWN else incident.severity is Severity.PAGE)
     ]
 
 
 def _first(incident: Incident, told: Sequence[Told]) -> Told | None:
     # A quarter of a minute: alarms look seconds after the minute's end.
-    in_time = [each for each in told if each.minute <= incident.by + 0.25]
-    wanted = [each for each in in_time if each.alarm in incident.alarms] or [
-        each for each in in_time if each.alarm not in incident.also
+    return _ever(incident, [each for each in told if each.minute <= incident.by + 0.25])
+
+
+def _ever(incident: Incident, told: Sequence[Told]) -> Told | None:
+    wanted = [each for each in told if each.alarm in incident.alarms] or [
+        each for each in told if each.alarm not in incident.also
     ]
     return min(wanted, key=lambda each: each.minute, default=None)
 
 
-def _is_true(told: Told, found: Sequence[Sequence[Told]]) -> bool:
-    return any(next((each for each in pages if each.alarm == told.alarm), None) is told for pages in found)
+def _right(told: Sequence[Told], found: Sequence[Sequence[Told]]) -> frozenset[int]:
+    """The places in ``told`` of what is right: each alarm tells of each incident once."""
+    right: set[int] = set()
+    told_of: set[tuple[str, int]] = set()
+    for index in sorted(range(len(told)), key=lambda each: told[each].minute):
+        each = told[index]
+        fresh = (at for at, pages in enumerate(found) if each in pages and (each.alarm, at) not in told_of)
+        incident = next(fresh, None)
+        if incident is not None:
+            right.add(index)
+            told_of.add((each.alarm, incident))
+    return frozenset(right)
+
+
+def _total(dollars: Iterable[float | None]) -> float | None:
+    known = [each for each in dollars if each is not None]
+    return sum(known) if known else None

@@ -1,7 +1,7 @@
 """What the capacity watch would publish of a replay, once a minute: nodes, reservations, the block's end, changes.
 
-What it asks CloudWatch of a fleet's agents is answered from the replay's own store; it asks up to the minute before its
-own, of which some may still arrive.
+What it asks CloudWatch of a fleet's agents is answered from the replay's own store, for the minutes that
+``lambdas/capacity_watch/cloudwatch.py`` asks for: for those that are complete.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from fleet import metrics, operations_metrics
 from fleet.fleet_spec import MarketKind
+from fleet.lateness import LATE_MINUTES
 from fleet.metrics import MetricSpec
 from fleet.reserved.assessment import HEARD_MINUTES, SETTLED_AFTER, agents_heard
 from fleet.stragglers import may_straggle, points_apart
@@ -24,8 +25,8 @@ _BUSY: Final = metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING
 
 def heard(store: Store, fleet: str, begin: int) -> int:
     """How many of the fleet's agents spoke; the watch looks in the minute that begins at unix second ``begin``."""
-    key = _series(metrics.AGENT_HEARTBEAT, fleet)
-    return agents_heard(list(store.values(key, "Sum", begin - HEARD_MINUTES * MINUTE, begin, MINUTE).values()))
+    key, end = _series(metrics.AGENT_HEARTBEAT, fleet), _whole(begin)
+    return agents_heard(list(store.values(key, "Sum", end - HEARD_MINUTES * MINUTE, end, MINUTE).values()))
 
 
 def apart(store: Store, fleet: str, begin: int) -> float | None:
@@ -49,7 +50,13 @@ def _series(spec: MetricSpec, fleet: str) -> SeriesKey:
 
 
 def _value(store: Store, key: SeriesKey, statistic: str, begin: int) -> float | None:
-    return store.values(key, statistic, begin - MINUTE, begin, MINUTE).get(begin - MINUTE)
+    end = _whole(begin)
+    return store.values(key, statistic, end - MINUTE, end, MINUTE).get(end - MINUTE)
+
+
+def _whole(begin: int) -> int:
+    """The end of the newest minute that is complete, however late it comes."""
+    return begin - (1 + LATE_MINUTES) * MINUTE
 
 
 # The watch excuses what is on its way: a node that is replaced takes about this long.

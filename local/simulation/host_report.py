@@ -59,8 +59,15 @@ def hardware_info(kind: InstanceType, neuroncore_version: str, lnc: int) -> dict
 
 
 _SYSTEM_PERCENT: Final = 1.6
-_USER_PERCENT: Final = {PhaseKind.COMPILING: 55.0, PhaseKind.NO_JOB: 2.0, PhaseKind.IDLE: 2.0}
-_WAITS_FOR_STORAGE: Final = frozenset({PhaseKind.CHECKPOINT, PhaseKind.DATA_STALL})
+_USER_PERCENT: Final = {
+    PhaseKind.COMPILING: 55.0,
+    PhaseKind.NO_JOB: 2.0,
+    PhaseKind.IDLE: 2.0,
+    PhaseKind.HOST_WORK: 45.0,
+    PhaseKind.FETCHING: 6.0,
+    PhaseKind.WAITING: 4.0,
+}
+_WAITS_FOR_STORAGE: Final = frozenset({PhaseKind.CHECKPOINT, PhaseKind.DATA_STALL, PhaseKind.FETCHING})
 
 
 def system_data(kind: InstanceType, phase: Phase, period: float, noise: random.Random) -> dict[str, Any]:

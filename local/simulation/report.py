@@ -25,8 +25,14 @@ GARBAGE: Final = b'{"neuron_runtime_data":[{"pid":41210,"neuron_runt'
 
 _NO_RUNTIME: Final = frozenset({PhaseKind.NO_JOB})
 # A collective that waits for a peer spins: the cores look busy, and nothing ends.
-_BUSY: Final = EXECUTING | {PhaseKind.HANG}
-_MODEL_LOADED: Final = _BUSY | {PhaseKind.IDLE, PhaseKind.CHECKPOINT, PhaseKind.HARDWARE_ERROR}
+_BUSY: Final = EXECUTING | {PhaseKind.HANG, PhaseKind.WAITING}
+_MODEL_LOADED: Final = _BUSY | {
+    PhaseKind.IDLE,
+    PhaseKind.CHECKPOINT,
+    PhaseKind.HARDWARE_ERROR,
+    PhaseKind.HOST_WORK,
+    PhaseKind.FETCHING,
+}
 _ZERO: Final = msgspec.Raw(b'{"neuroncore_utilization":0,"effective_flops":0}')
 _NO_ERRORS: Final = {"numerical": 0, "transient": 0, "model": 0, "runtime": 0, "hardware": 0}
 _EXECUTIONS_PER_SECOND: Final = 2.6

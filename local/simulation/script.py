@@ -22,6 +22,9 @@ class PhaseKind(StrEnum):
     IDLE = "idle"
     HANG = "hang"
     CHECKPOINT = "checkpoint"
+    HOST_WORK = "host_work"  # the job works on the CPUs and holds its cores: validation, rollouts, tokenizing
+    FETCHING = "fetching"  # it waits for storage and holds its cores
+    WAITING = "waiting"  # it waits for a peer, on spinning cores or on resting ones
     HARDWARE_ERROR = "hardware_error"
     MONITOR_DEATH = "monitor_death"
     MONITOR_HANG = "monitor_hang"

@@ -26,8 +26,17 @@ DRAWN = """() => [...document.querySelectorAll('.widget')].map(box => {
   return !chart ? null : chart.getOption().series.filter(series => series.name)
     .map(series => [series.name, series.data.map(point => point.value || point)]);
 })"""
-TITLES_CUT = """() => [...document.querySelectorAll('.widget h2 span')]
+TITLES_CUT = """() => [...document.querySelectorAll('.widget h2 span, .state b')]
   .filter(title => title.scrollWidth > title.clientWidth).map(title => title.textContent)"""
+# Each table: what is said of its size, and its rows: text, state's color, and the colors of its cores.
+TABLES = """() => Object.fromEntries([...document.querySelectorAll('.widget.log')].reverse().map(box => [
+  box.querySelector('h2 span').textContent.split(',')[0],
+  [box.querySelector('h2 small').textContent, [...box.querySelectorAll('tbody tr')].map(row => ({
+    text: row.innerText.split('\\t'),
+    state: row.querySelector('.node-state') && getComputedStyle(row.querySelector('.node-state')).color,
+    cores: [...row.querySelectorAll('.strip i')].map(core => getComputedStyle(core).backgroundColor),
+  }))],
+]))"""
 TIMES = """() => Object.fromEntries(
   [['first', 'first-contentful-paint'], ['chart', 'first-widget'], ['screen', 'screen-filled'], ['all', 'all-widgets']]
     .map(([key, name]) => [key, performance.getEntriesByName(name)[0].startTime]))"""
@@ -40,6 +49,7 @@ class Seen:
     states: list[str | None]
     notes: list[str]
     drawn: list[list[tuple[str, list[list[Any]]]] | None]
+    tables: dict[str, tuple[str, list[dict[str, Any]]]]
     titles_cut: list[str]
     tabs: list[str]
     times: dict[str, float]
@@ -91,6 +101,7 @@ def look(browser: Browser, url: str, audience: str) -> Seen:
             states=[box.get_attribute("data-state") for box in page.locator(".widget").all()],
             notes=page.locator(".widget .note").all_inner_texts(),
             drawn=page.evaluate(DRAWN),
+            tables=page.evaluate(TABLES),
             titles_cut=page.evaluate(TITLES_CUT),
             tabs=page.get_by_role("navigation").get_by_role("button").all_inner_texts(),
             times=page.evaluate(TIMES),
@@ -119,6 +130,29 @@ def test_every_line_is_what_get_metric_data_says(seen: Callable[[str], Seen], au
 @pytest.mark.parametrize("audience", AUDIENCES)
 def test_no_title_and_no_name_is_cut_off(seen: Callable[[str], Seen], audience: str) -> None:
     assert seen(audience).titles_cut == []
+
+
+def test_cores_that_nobody_sees_are_grey_and_dated_and_a_fault_is_not_grey(seen: Callable[[str], Seen]) -> None:
+    _, rows = seen("training").tables["Every core"]
+    silent, blind, fault, running = rows[0], *sorted(rows[1:], key=lambda row: row["text"][0])
+
+    assert [row["text"][1] for row in (silent, blind, fault, running)] == ["RUNNING", "BLIND", "FAULT", "RUNNING"]
+    for row in (silent, blind):
+        assert row["text"][-1].strip() == "last seen 27 min ago"
+        assert {is_grey(color) for color in row["cores"]} == {True}
+    for row in (fault, running):
+        assert len(row["cores"]) == 32
+        assert True not in {is_grey(color) for color in row["cores"]}
+    assert not is_grey(fault["state"])
+    assert is_grey(blind["state"])
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_a_table_says_as_many_rows_as_it_has(seen: Callable[[str], Seen], audience: str) -> None:
+    for said, rows in seen(audience).tables.values():
+        # 20: the limit of the only queries that reach theirs.
+        words = {1: "1 row", 20: "20 shown, there may be more"}
+        assert said == words.get(len(rows), f"{len(rows)} rows")
 
 
 def test_a_link_leads_to_an_endpoints_own_dashboard_and_the_way_back_from_it(context: BrowserContext, url: str) -> None:
@@ -163,6 +197,11 @@ def test_how_soon_a_day_of_data_is_painted(seen: Callable[[str], Seen]) -> None:
     assert all(times["first"] > 0 and times["all"] >= times["first"] for times in found.values())
     if told := os.environ.get("PAINT_TIMES"):
         Path(told).write_text(json.dumps(found, indent=1))
+
+
+def is_grey(color: str) -> bool:
+    red, green, blue = (int(part) for part in color.removeprefix("rgb(").removesuffix(")").split(","))
+    return max(red, green, blue) - min(red, green, blue) < 40
 
 
 def measured(points: list[list[Any]]) -> dict[int, float]:

@@ -16,6 +16,7 @@ from fleet.alarms.compilation import STATES
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
 from lambdas.pager.log_events import CapacityEvent
+from local.dashboards_page.screenshot import FRAME_HEIGHT, ROW_HEIGHT
 from tests.support.scaled_endpoint import scaling
 from tests.support.watching import ENVIRONMENTS, Json, Watched, dashboards, flatten, watched
 
@@ -58,7 +59,7 @@ GAUGES_OF_THE_WATCH = {
 QUERY_WORDS = {
     "fields", "filter", "stats", "sort", "limit", "by", "as", "asc", "desc", "avg", "max", "min", "sum", "count",
     "latest", "earliest", "pct", "count_distinct", "and", "or", "in", "like", "SOURCE", "unnest", "into", "jsonParse",
-    "jsonStringify",
+    "jsonStringify", "coalesce", "floor", "now", "toMillis",
 }  # fmt: skip
 
 
@@ -173,7 +174,9 @@ def test_only_what_nodes_do_not_publish_leaves_an_alarm_in_its_state(environment
         if alarm["TreatMissingData"] == "ignore":
             assert names - set(metrics.AGENT_CATALOGUE), alarm["AlarmName"]
         else:
-            assert not names & GAUGES_OF_THE_WATCH, alarm["AlarmName"]
+            # One that is filled in cannot be missing.
+            filled = {"PresentNodes"} if "FILL(present" in json.dumps(alarm) else set()
+            assert not (names - filled) & GAUGES_OF_THE_WATCH, alarm["AlarmName"]
 
 
 def test_an_alarm_that_tells_somebody_also_tells_when_it_is_over(environment: Watched) -> None:
@@ -331,6 +334,26 @@ def test_what_an_alarm_reads_is_drawn_where_its_audience_looks(key: str, audienc
         assert read <= drawn, audience
 
 
+@pytest.mark.parametrize(
+    ("mean", "lowest"),
+    [
+        (metrics.TENSOR_ENGINE_UTILIZATION_WHEN_RUNNING, metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION),
+        (metrics.NEURON_CORE_UTILIZATION_WHEN_RUNNING, metrics.LOWEST_JOB_CORE_UTILIZATION),
+    ],
+)
+def test_the_operator_sees_the_lowest_job_beside_the_mean(
+    environment: Watched, mean: metrics.MetricSpec, lowest: metrics.MetricSpec
+) -> None:
+    together = {
+        dimensions[metrics.FLEET]
+        for widget in dashboards(environment)["operator"]["widgets"]
+        for _, metric, dimensions in widget_series(widget)
+        if metric == lowest.name and mean.name in {other for _, other, _ in widget_series(widget)}
+    }
+
+    assert together == {fleet.name for fleet in environment.environment.fleets if fleet not in hosted(environment)}
+
+
 def test_dashboards_use_the_shapes_that_the_local_page_draws(environment: Watched) -> None:
     for widget in widgets(environment):
         assert widget["type"] in {"metric", "alarm", "text", "log"}
@@ -340,6 +363,19 @@ def test_dashboards_use_the_shapes_that_the_local_page_draws(environment: Watche
 
 def test_no_row_is_wider_than_the_dashboard(environment: Watched) -> None:
     assert all(widget["x"] + widget["width"] <= 24 for widget in widgets(environment))
+
+
+def test_two_training_fleets_are_told_of_on_the_first_two_screens() -> None:
+    """Two screens of 1080 pixels, as the page lays out its rows; what lies below them is headed as details."""
+    widgets = dashboards(watched("local"))["training"]["widgets"]
+    details = [w for w in widgets if w["type"] == "text" and w["properties"]["markdown"].endswith(": details")]
+    above = {
+        dimensions[metrics.FLEET] for w in widgets if w["y"] < details[0]["y"] for *_, dimensions in widget_series(w)
+    }
+
+    assert len(details) == 2
+    assert above == {fleet.name for fleet in watched("local").environment.training_fleets}
+    assert FRAME_HEIGHT + ROW_HEIGHT * details[0]["y"] <= 2 * 1080
 
 
 def test_thresholds_are_drawn_where_their_alarm_has_them(environment: Watched) -> None:
@@ -374,9 +410,9 @@ def test_the_pager_reads_the_fields_of_the_capacity_event() -> None:
 
 
 def test_the_operator_sees_alarms_first() -> None:
-    first, second, *_ = dashboards(watched("prod"))["operator"]["widgets"]
+    first, what_to_do, second, *_ = dashboards(watched("prod"))["operator"]["widgets"]
 
-    assert (first["type"], second["type"]) == ("alarm", "alarm")
+    assert (first["type"], what_to_do["type"], second["type"]) == ("alarm", "text", "alarm")
     every = (*alarms(watched("prod")), *composites(watched("prod")))
     severities = [
         tag["Value"] for each in every if "AlarmActions" in each for tag in each["Tags"] if tag["Key"] == "severity"
@@ -384,6 +420,13 @@ def test_the_operator_sees_alarms_first() -> None:
     assert [len(widget["properties"]["alarms"]) for widget in (first, second)] == [
         severities.count(severity) for severity in ("page", "ticket")
     ]
+
+
+def test_what_to_do_stands_below_the_alarms_that_page() -> None:
+    pages, runbooks_of, *_ = sorted(dashboards(watched("prod"))["operator"]["widgets"], key=lambda w: int(w["y"]))
+
+    assert (pages["properties"]["title"], runbooks_of["type"]) == ("Alarms that page", "text")
+    assert runbooks_of["properties"]["markdown"].startswith("**Runbooks**")
 
 
 def test_what_the_alarms_of_production_cost_a_month_is_what_is_documented() -> None:
@@ -431,6 +474,10 @@ def test_no_metric_name_is_written_in_the_dashboards_folder() -> None:
     }
 
     assert written == {}
+
+
+def hosted(of: Watched) -> tuple[Any, ...]:
+    return of.environment.hosted_fleets
 
 
 def runbooks() -> list[Path]:

@@ -233,8 +233,10 @@ class FakeCloudWatch:
             ("IdleAllocated", "OK", 170),
             ("FleetBlind", "OK", 178),
             ("JobHang", "INSUFFICIENT_DATA", 178),
+            ("PartOfComposite", "ALARM", 43),
         ):
             name = f"local/trn1-pretrain/{key}"
+            told = [] if key == "PartOfComposite" else ["topic"]
             if names is None or name in names:
                 kinds["CompositeAlarms" if key == "LowUtilization" else "MetricAlarms"].append(
                     {
@@ -242,7 +244,7 @@ class FakeCloudWatch:
                         "StateValue": state,
                         "StateReason": "Threshold Crossed",
                         "StateTransitionedTimestamp": NOW - timedelta(minutes=ago),
-                        "AlarmActions": ["topic"],
+                        "AlarmActions": told,
                     }
                 )
         return kinds

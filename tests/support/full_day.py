@@ -6,13 +6,13 @@ The figures are made up, and answered by the embedded AWS's own arithmetic: GetM
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, cast
 
-from fleet import metrics
+from fleet import metrics, naming
 from local.alarm_evaluation import SeriesKey
 from local.alarm_evaluation.statistics import Datum
 from local.dashboards_page.cloud import Cloud
@@ -29,6 +29,8 @@ MINUTES = 24 * 60
 PREFIX = "neuron-fleet-local-"
 JOBS = ("pretrain-7b-0412", "sweep-0031")
 NODES = 4
+BLIND, FAULT, SILENT = range(3)
+_UNSEEN = {"state": "BLIND", "state_reason": "no readable report for 1620 s: neuron-monitor is silent"}
 _SEARCH = re.compile(r"SEARCH\('\{([^}]*)\} ([^']*)'")
 
 
@@ -111,7 +113,7 @@ class FullDay:
         return {"MetricAlarms": alarms, "CompositeAlarms": []}
 
     def start_query(self, **request: Any) -> dict[str, Any]:
-        rows = run(parse(request["queryString"]), _events()).rows
+        rows = run(parse(request["queryString"], NOW.timestamp()), _events(request["logGroupNames"])).rows
         identity = str(len(self.answers))
         self.answers[identity] = rows
         return {"queryId": identity}
@@ -124,11 +126,20 @@ class FullDay:
         }
 
 
-def _events() -> list[Event]:
+def _events(groups: Sequence[str]) -> list[Event]:
+    """A minute of every node; of the first fleet one is BLIND, one has a FAULT, and one was heard 27 minutes ago."""
     moment = int(NOW.timestamp() * 1000) - 60_000
-    nodes = [_node_event(fleet, node) for fleet in watched("local").environment.fleets for node in range(NODES)]
-    missing = {"fleet": "trn1-pretrain", "missing": 1, "reason": "InsufficientInstanceCapacity", "action": "wait"}
-    return [Event(moment, json.dumps(event), "group", "stream") for event in [*nodes, missing]]
+    if naming.capacity_log_group("local") in groups:
+        missing = {"fleet": "trn1-pretrain", "missing": 1, "reason": "InsufficientInstanceCapacity", "action": "wait"}
+        return [Event(moment, json.dumps(missing), "group", "stream")]
+    fleets = watched("local").environment.fleets
+    nodes = [_node_event(fleet, node) for fleet in fleets for node in range(NODES)]
+    before = moment - 26 * 60_000
+    told = [(before, nodes[BLIND]), (before, nodes[SILENT])]
+    told += [(moment, event) for at, event in enumerate(nodes) if at not in (BLIND, FAULT, SILENT)]
+    told.append((moment, nodes[FAULT] | {"state": "FAULT", "cores": {"utilization": [0.0] * 32}}))
+    told.append((moment, {name: value for name, value in nodes[BLIND].items() if name != "cores"} | _UNSEEN))
+    return [Event(at, json.dumps(event), "group", "stream") for at, event in told]
 
 
 def _node_event(fleet: Any, node: int) -> dict[str, Any]:
@@ -138,6 +149,7 @@ def _node_event(fleet: Any, node: int) -> dict[str, Any]:
         "node": f"i-0{node}41d2a7e3b9f000{len(fleet.name):x}",
         "minute": "2026-11-21T11:59:00Z",
         "state": "RUNNING",
+        "state_reason": "executions completed",
         "price": {"kind": "on-demand", "as_of": "2026-10-03"},
         "cores": {"utilization": [(7 * core + 29 * node) % 101 for core in range(32)]},
         "jobs": [

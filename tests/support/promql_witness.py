@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,8 +47,10 @@ def promtool(tests: Mapping[str, Any], folder: Path) -> tuple[bool, str]:
     return done.returncode == 0, (done.stdout + done.stderr).decode()
 
 
-def answers(cases: Sequence[Case], folder: Path) -> list[list[Vector | str]]:
-    """Prometheus's answer to every question of every case; text is an error's."""
+def answers(cases: Sequence[Case], folder: Path, rules: Mapping[str, Any] | None = None) -> list[list[Vector | str]]:
+    """Prometheus's answer to every question of every case; text is an error's. ``rules`` is a file of rules."""
+    (folder / "rules.yml").write_text(json.dumps(rules or {}), encoding="utf-8")
+    rule_files = ["rules.yml"] if rules else []
     groups = [
         {
             "interval": f"{case.interval}s",
@@ -58,7 +61,7 @@ def answers(cases: Sequence[Case], folder: Path) -> list[list[Vector | str]]:
         }
         for case in cases
     ]
-    _, printed = promtool({"rule_files": [], "evaluation_interval": "1m", "tests": groups}, folder)
+    _, printed = promtool({"rule_files": rule_files, "evaluation_interval": "1m", "tests": groups}, folder)
     found = list(_answered(printed))
     assert len(found) == sum(len(case.questions) for case in cases), printed[-2000:]
     rest = iter(found)
@@ -67,7 +70,7 @@ def answers(cases: Sequence[Case], folder: Path) -> list[list[Vector | str]]:
 
 def input_series(series: Mapping[Labels, Sequence[Sample]]) -> list[dict[str, str]]:
     """Series in promtool's notation."""
-    return [{"series": _named(labels), "values": " ".join(map(_shown, values))} for labels, values in series.items()]
+    return [{"series": _named(labels), "values": " ".join(_runs(values))} for labels, values in series.items()]
 
 
 def ours(case: Case, *, left_open: bool = False) -> list[Vector | str]:
@@ -118,9 +121,13 @@ def _named(labels: Labels) -> str:
     return f"{names['__name__']}{{{inner}}}"
 
 
+def _runs(samples: Sequence[Sample]) -> Iterator[str]:
+    for is_gap, run in groupby(samples, lambda sample: sample is None):
+        found = list(run)
+        yield from [f"_x{len(found)}"] if is_gap else map(_shown, found)
+
+
 def _shown(sample: Sample) -> str:
-    if sample is None:
-        return "_"
-    if isinstance(sample, str):
-        return sample
+    if sample is None or isinstance(sample, str):
+        return str(sample)
     return {math.inf: "Inf", -math.inf: "-Inf"}.get(sample, "NaN" if math.isnan(sample) else repr(sample))

@@ -5,7 +5,7 @@ Prometheus itself is the judge: ``promtool test rules`` gives the same series at
 """
 
 from local.alarm_evaluation.promql.evaluation import LOOKBACK_SECONDS, Evaluation
-from local.alarm_evaluation.promql.nodes import Labels, Node, PromqlError, Vector, labels_of, selectors_in
+from local.alarm_evaluation.promql.nodes import Labels, Node, PromqlError, Selector, Vector, labels_of, selectors_in
 from local.alarm_evaluation.promql.store import SeriesStore
 from local.alarm_evaluation.promql.syntax import parse
 
@@ -15,6 +15,7 @@ __all__ = [
     "Labels",
     "Node",
     "PromqlError",
+    "Selector",
     "SeriesStore",
     "Vector",
     "labels_of",

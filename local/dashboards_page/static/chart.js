@@ -94,7 +94,7 @@ function line(series, index, stacks) {
     name: series.label, type: "line", data: points.map((point, at) => (alone(points, at) ? { value: point, symbol: "circle", symbolSize: 4 } : point)),
     yAxisIndex: series.axis === "right" ? 1 : 0, symbol: "none", connectNulls: false, color,
     lineStyle: { width: stacks ? 0 : 1.7, color }, itemStyle: { color },
-    ...(stacks ? { stack: `stack-${series.axis}`, areaStyle: { color, opacity: isDark() ? 0.6 : 0.5 } } : {}),
+    ...(stacks ? { stack: `stack-${series.axis}`, areaStyle: { color, opacity: 0.8 } } : {}),
     emphasis: { disabled: true },
   };
 }

@@ -90,14 +90,16 @@ function follow() {
 }
 
 function alarms(all, now) {
-  const count = (state) => all.filter((alarm) => alarm.state === state).length;
+  // The parts of a composite tell nobody and have no tile: they are not counted either.
+  const told = all.filter(({ pages }) => pages);
+  const count = (state) => told.filter((alarm) => alarm.state === state).length;
   const counts = ["ALARM", "INSUFFICIENT_DATA", "OK"].filter(count).map((state) =>
     element("span", { class: `count ${state}` }, `${count(state)} ${state === "ALARM" ? "in alarm" : words(state)}`));
-  const tags = all.filter(({ state, pages }) => state === "ALARM" && pages).map((alarm) =>
+  const tags = told.filter(({ state }) => state === "ALARM").map((alarm) =>
     element("span", { class: "tag", title: alarm.reason }, alarm.name.split("/").slice(1).join(" / ") || alarm.name,
       alarm.since ? element("time", {}, ago(alarm.since, now)) : null));
   at("alarms").replaceChildren(...counts, ...tags);
-  at("alarms").hidden = !all.length;
+  at("alarms").hidden = !told.length;
 }
 
 async function widgets(turn, times) {

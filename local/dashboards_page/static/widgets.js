@@ -8,7 +8,7 @@ export function frame(widget, index) {
   box.style.gridColumn = `${widget.x === null ? "auto" : widget.x + 1} / span ${widget.width}`;
   box.style.gridRow = `${widget.y === null ? "auto" : widget.y + 1} / span ${widget.height}`;
   if (widget.title) {
-    const unit = widget.unit ? element("small", {}, widget.unit) : null;
+    const unit = widget.unit || widget.type === "log" ? element("small", {}, widget.unit || "") : null;
     box.append(element("h2", { title: widget.title }, element("span", {}, widget.title), unit));
   }
   box.append(element("div", { class: "body" }, element("p", { class: "note" }, "…")));
@@ -23,7 +23,11 @@ export function fill(box, widget, data, range) {
     body.replaceChildren(element("p", { class: "note error" }, data.error));
   } else if (widget.type === "metric") metric(body, data, range);
   else if (widget.type === "alarm") body.replaceChildren(states(data.alarms, range.end));
-  else if (widget.type === "log") body.replaceChildren(data.rows.length ? table(data) : note("No rows in this time range"));
+  else if (widget.type === "log") {
+    const counted = box.querySelector("h2 small");
+    if (counted) counted.textContent = howMany(data);
+    body.replaceChildren(data.rows.length ? table(data) : note("No rows in this time range"));
+  }
   else body.replaceChildren(markdown(data.html));
 }
 
@@ -92,18 +96,46 @@ function states(alarms, now) {
 
 export const words = (state) => ({ INSUFFICIENT_DATA: "no data", MISSING: "not deployed", OK: "OK", ALARM: "alarm" })[state] || state;
 
+// As many as are drawn; a query with a limit does not say how many it left out.
+function howMany({ rows, limit }) {
+  if (limit && rows.length >= limit) return `${rows.length} shown, there may be more`;
+  return `${rows.length} ${rows.length === 1 ? "row" : "rows"}`;
+}
+
+// The words that dashboards/cores.py and dashboards/operator.py call their columns, and what they call not now.
+const STATE = "last_state", AGE = "minutes_ago", STALE_MINUTES = 5;
+const isNumber = (text) => text !== "" && !Number.isNaN(Number(text));
+const isWord = (text) => /^[A-Z_]+$/.test(text);
+
+// Since when a node's cores are not known, in minutes; null while they are.
+function unseenFor(row, columns) {
+  const age = Number(row[columns.indexOf(AGE)] || 0);
+  if (row[columns.indexOf(STATE)] === "BLIND") {
+    const reason = row.map((text) => / (?:for|after) (\d+) s\b/.exec(text)).find(Boolean);
+    return reason ? age + Math.floor(reason[1] / 60) - 1 : age;
+  }
+  return age > STALE_MINUTES ? age : null;
+}
+
 function table(data) {
-  const numeric = data.columns.map((_, column) => data.rows.every((row) => row[column] === "" || !Number.isNaN(Number(row[column]))));
+  // A state in place of a figure that was not measured does not make its column one of words.
+  const numeric = data.columns.map((_, column) => data.rows.some((row) => isNumber(row[column]))
+    && data.rows.every((row) => row[column] === "" || isNumber(row[column]) || isWord(row[column])));
   const kind = (column) => (numeric[column] ? "number" : null);
-  const cell = (text, column) => {
-    const list = strip(text);
+  const cell = (text, column, unseen) => {
+    const name = data.columns[column];
+    const list = name === "by_core" && unseen !== null ? unseenCores(text, unseen) : strip(text);
     if (list) return element("td", {}, list);
-    const shown = numeric[column] && text !== "" && !/^\d{1,6}$/.test(text) ? figure(Number(text)) : text;
+    if (name === STATE) return element("td", {}, element("span", { class: `node-state ${text}` }, text));
+    const shown = isNumber(text) && numeric[column] && !/^\d{1,6}$/.test(text) ? figure(Number(text)) : text;
     return element("td", { class: kind(column) }, shown);
   };
   return element("table", {},
     element("thead", {}, element("tr", {}, ...data.columns.map((name, column) => element("th", { scope: "col", class: kind(column) }, name)))),
-    element("tbody", {}, ...data.rows.map((row) => element("tr", {}, ...row.map(cell)))));
+    element("tbody", {}, ...data.rows.map((row) => {
+      const unseen = data.columns.includes(AGE) ? unseenFor(row, data.columns) : null;
+      return element("tr", { class: unseen === null ? null : "unseen" }, ...row.map((text, column) => cell(text, column, unseen)));
+    })));
 }
 
 // A list of percents, one a core: a strip with a cell for each, in their order. CloudWatch shows the list as it is.
@@ -117,8 +149,15 @@ function strip(text) {
   return element("span", { class: "strip" }, ...cells);
 }
 
-// The bands and colors of the heat in dashboards/cores.py.
-const HEAT = [[5, "#8c96a3"], [20, "#5b8def"], [40, "#3bb5b0"], [60, "#8fc45a"], [80, "#f0b429"], [Infinity, "#e8703a"]];
+// Grey and dated: what they did then says nothing of now.
+function unseenCores(text, minutes) {
+  const cells = strip(text) || element("span", { class: "strip" }, element("i", { class: "all" }));
+  for (const core of cells.children) core.style.background = "";
+  return element("span", { class: "not-now", title: strip(text) ? null : text }, cells, `last seen ${minutes} min ago`);
+}
+
+// The bands of the heat in dashboards/cores.py, and its colors.
+const HEAT = [[5, "#b79956"], [20, "#b3b305"], [40, "#09c466"], [60, "#288ec8"], [80, "#3468c0"], [Infinity, "#404fdb"]];
 
 function markdown(html) {
   const holder = element("div", { class: "text" });

@@ -27,14 +27,14 @@ from local.emulator.logs.insights_syntax import parse
 Response = tuple[int, dict[str, str], bytes]
 
 
-def start_query(request: Mapping[str, Any]) -> Response:
-    """Run the query at once and keep its rows for GetQueryResults; a malformed query is refused here, as on AWS."""
+def start_query(request: Mapping[str, Any], now: float) -> Response:
+    """Run the query at ``now`` and keep its rows for GetQueryResults; a malformed one is refused here, as on AWS."""
     groups = cloudwatch_logs._resolve_query_log_groups(request)
     for group in groups:
         if group not in cloudwatch_logs._log_groups:
             return _refused("ResourceNotFoundException", f"Log group '{group}' does not exist")
     try:
-        query = parse(request.get("queryString", ""))
+        query = parse(request.get("queryString", ""), now)
         result = run(query, _events(groups, int(request["startTime"]), int(request["endTime"])), request.get("limit"))
     except QueryError as error:
         return _refused("MalformedQueryException", str(error))
@@ -102,7 +102,7 @@ def read_logs(cloudwatch_of_request: Callable[[], CloudWatch]) -> None:
                 store.put(key, timestamp, unit, datum)
 
     cloudwatch_logs._append_log_events = append_and_extract
-    cloudwatch_logs._start_query = start_query
+    cloudwatch_logs._start_query = lambda request: start_query(request, cloudwatch_of_request().clock.now())
 
 
 class _Delivery(threading.Thread):

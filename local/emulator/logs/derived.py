@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from local.emulator.logs.events import Event, at_path
 from local.emulator.logs.insights_nodes import Column, Field, Function, Json, QueryError
-from local.emulator.logs.insights_stats import Group, value_of
+from local.emulator.logs.insights_stats import ARITHMETIC, Group, value_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,8 @@ def _made(column: Function, row: "Event | Derived") -> Json:
         case "jsonstringify":
             value = value_of(argument, row)
             return None if value is None else json.dumps(value)
+    if column.function in ARITHMETIC:
+        return value_of(column, row)
     raise QueryError(f"fields: {column.label!r} is not served here")
 
 

@@ -1,14 +1,25 @@
 """The ``stats`` command of Logs Insights: rows grouped by fields and time bins, one statistic a column."""
 
 import math
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeGuard
 
 from local.emulator.logs.insights_nodes import Column, Field, Function, Json, Operand, QueryError, Stats
 
+ARITHMETIC: Final[Mapping[str, Callable[..., float]]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "%": operator.mod,
+    "floor": math.floor,
+    # A time is in milliseconds here already.
+    "tomillis": float,
+}
 _UNIT_MS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -69,15 +80,32 @@ def _time(row: Row) -> float:
 
 
 def value_of(operand: Operand, row: Row) -> Json:
-    """What a field, a literal, or ``coalesce`` of those is in a row."""
+    """What a field, a literal, ``coalesce`` or arithmetic of those is in a row."""
     if isinstance(operand, Field):
         return row.value(operand.name)
-    if isinstance(operand, str | float):
+    if isinstance(operand, str | int | float):
         return operand
     if isinstance(operand, Function) and operand.function == "coalesce":
         values = (value_of(each, row) for each in operand.arguments)
         return next((each for each in values if each is not None), None)
+    if isinstance(operand, Function) and operand.function in ARITHMETIC:
+        return _computed(operand, row)
     raise QueryError(f"{operand} is not a value of a row")
+
+
+def _computed(operand: Function, row: Row) -> float | None:
+    # What is computed from nothing is nothing; the documentation does not say so, nor anything else.
+    numbers = [each for each in (value_of(argument, row) for argument in operand.arguments) if _is_number(each)]
+    if len(numbers) < len(operand.arguments):
+        return None
+    try:
+        return float(ARITHMETIC[operand.function](*numbers))
+    except ZeroDivisionError:
+        return None
+
+
+def _is_number(value: Json) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _argument(function: Function) -> Operand:

@@ -1,7 +1,8 @@
 """The grammar of Logs Insights queries: commands between pipes, conditions, and statistics.
 
 Source: "CloudWatch Logs Insights language query syntax". Served: fields, display, filter, stats, sort, limit, dedup,
-unnest.
+unnest; and arithmetic, with ``now``, ``toMillis`` and ``floor`` ("Boolean, comparison, numeric, datetime, and other
+functions").
 """
 
 import re
@@ -27,45 +28,30 @@ from local.emulator.logs.insights_nodes import (
     Stats,
     Unnest,
 )
+from local.emulator.logs.insights_tokens import Token, tokens_of
 
 Item = TypeVar("Item")
 COMMANDS: Final = ("fields", "display", "filter", "stats", "sort", "limit", "dedup", "unnest")
 _STATISTICS: Final = ("count", "count_distinct", "avg", "max", "min", "sum", "pct", "latest", "earliest")
-FUNCTIONS: Final = (*_STATISTICS, "bin", "coalesce", "jsonparse", "jsonstringify")
-_TOKEN = re.compile(
-    r"\s*(?:(?P<regex>/(?:[^/\\]|\\.)+/)|(?P<string>\"[^\"]*\"|'[^']*')|(?P<number>-?\d+(?:\.\d+)?(?![\w.]))"
-    r"|(?P<duration>\d+(?:ms|s|m|h|d)\b)|(?P<quoted>`[^`]+`)|(?P<mark>[!<>]=|=~|[=<>(),*\[\]|])"
-    r"|(?P<name>@?[A-Za-z_][\w.\-]*)|(?P<comment>#[^\n]*))"
-)
+FUNCTIONS: Final = (*_STATISTICS, "bin", "coalesce", "jsonparse", "jsonstringify", "floor", "tomillis", "now")
+_SUMS: Final = ("+", "-")
+_PRODUCTS: Final = ("*", "/", "%")
 
 
-def parse(text: str) -> list[Command]:
-    """The commands of a query; raises ``QueryError``."""
-    return _Parser(_tokens(text)).commands()
-
-
-def _tokens(text: str) -> list[tuple[str, str]]:
-    tokens: list[tuple[str, str]] = []
-    position = 0
-    while text[position:].strip():
-        match = _TOKEN.match(text, position)
-        if match is None or match.lastgroup is None:
-            raise QueryError(f"unexpected symbol at {text[position:].strip()[:20]!r}")
-        if match.lastgroup != "comment":
-            tokens.append((match.lastgroup, match[match.lastgroup]))
-        position = match.end()
-    return tokens
+def parse(text: str, now: float = 0.0) -> list[Command]:
+    """The commands of a query that begins at ``now``, in epoch seconds; raises ``QueryError``."""
+    return _Parser(tokens_of(text), now).commands()
 
 
 class _Parser:
-    def __init__(self, tokens: list[tuple[str, str]]) -> None:
-        self._tokens = tokens
+    def __init__(self, tokens: list[Token], now: float) -> None:
+        self._tokens, self._now = tokens, now
         self._at = 0
 
-    def _peek(self) -> tuple[str, str]:
+    def _peek(self) -> Token:
         return self._tokens[self._at] if self._at < len(self._tokens) else ("end", "")
 
-    def _take(self) -> tuple[str, str]:
+    def _take(self) -> Token:
         token = self._peek()
         self._at += 1
         return token
@@ -181,6 +167,21 @@ class _Parser:
         return Junction("not", (comparison,)) if negated else comparison
 
     def _operand(self) -> Operand:
+        return self._chain(lambda: self._chain(self._atom, _PRODUCTS), _SUMS)
+
+    def _chain(self, part: Callable[[], Operand], operators: tuple[str, ...]) -> Operand:
+        """Parts between operators of one rank, from the left."""
+        found = part()
+        while sign := self._accept(*operators):
+            right = part()
+            found = Function(sign, (found, right), f"{_shown(found)} {sign} {_shown(right)}")
+        return found
+
+    def _atom(self) -> Operand:
+        if self._accept("("):
+            inner = self._operand()
+            self._expect(")")
+            return inner
         kind, value = self._take()
         if kind == "number":
             return float(value)
@@ -194,7 +195,7 @@ class _Parser:
             raise QueryError(f"unexpected symbol {value or 'the end'!r}")
         return self._call(value) if kind == "name" and self._accept("(") else Field(value.strip("`"))
 
-    def _call(self, name: str) -> Function:
+    def _call(self, name: str) -> Function | float:
         function = name.lower()
         if function not in FUNCTIONS:
             raise QueryError(f"unknown function {name!r}; served are {', '.join(FUNCTIONS)}")
@@ -202,10 +203,12 @@ class _Parser:
         if not self._accept("*") and self._peek()[1] != ")":
             arguments = self._list(self._operand)
         self._expect(")")
+        if function == "now":
+            return self._now
         return Function(function, arguments, f"{name}({', '.join(map(_shown, arguments)) or '*'})")
 
 
 def _shown(argument: Operand) -> str:
-    if isinstance(argument, Field):
-        return argument.name
+    if isinstance(argument, Field | Function):
+        return argument.label
     return f"{argument:g}" if isinstance(argument, float) else str(argument)

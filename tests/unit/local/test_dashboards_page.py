@@ -180,6 +180,7 @@ def test_the_summary_begins_with_what_is_in_alarm() -> None:
     assert [alarm["state"] for alarm in alarm_summary(fake_cloud(), "local")] == [
         "ALARM",
         "ALARM",
+        "ALARM",
         "INSUFFICIENT_DATA",
         "OK",
         "OK",

@@ -16,7 +16,9 @@ RUNNING = Series("NeuronFleet", "NodesRunning", HERE)
 
 
 def alarm(**changes: Any) -> Alarm:
-    return Alarm(**{"name": "prod/trn1/JobHang", "notifies": True, "series": (RUNNING,), **changes})
+    return Alarm(
+        **{"name": "prod/trn1/JobHang", "notifies": True, "series": (RUNNING,), "datapoints": (1, 4), **changes}
+    )
 
 
 def composite(**changes: Any) -> Composite:
@@ -94,6 +96,44 @@ def test_only_what_tells_somebody_needs_a_runbook(notifies: bool, found: list[st
 )
 def test_an_alarm_that_cloudwatch_would_refuse(changes: dict[str, Any], found: list[str]) -> None:
     assert of(alarm(**changes)) == found
+
+
+DEAD_LETTERS = Series("AWS/SQS", "ApproximateNumberOfMessagesVisible", {"QueueName": "q"})
+FILLED = {"series": (DEAD_LETTERS,), "expressions": ("FILL(m1, 0)",)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"datapoints": (1, 1)}, ["alarm-sticks"]),
+        ({"datapoints": (10, 10)}, ["alarm-sticks"]),
+        ({"datapoints": (10, 13)}, []),
+        ({"datapoints": (3, 3), **FILLED}, ["alarm-sticks"]),
+        ({"datapoints": (3, 8), **FILLED}, []),
+        # One queue is not a fleet: its minute is there, or is not.
+        ({"datapoints": (1, 1), "series": (DEAD_LETTERS,)}, []),
+        # What moves nodes waits for every minute on purpose.
+        ({"datapoints": (15, 15), "notifies": False}, []),
+    ],
+)
+def test_an_alarm_that_late_data_would_keep_as_it_is(changes: dict[str, Any], found: list[str]) -> None:
+    assert of(alarm(**changes)) == found
+
+
+def test_a_silent_part_of_a_composite_sticks_as_any_other() -> None:
+    part = alarm(name="prod/trn1/Part", notifies=False, datapoints=(12, 12))
+
+    assert codes(Watched((part,), (composite(children=(part.name,)),))) == ["alarm-sticks"]
+
+
+def test_why_it_sticks_is_said_in_one_line_with_the_alarms_name() -> None:
+    (filled, whole) = (next(lint(Watched((alarm(datapoints=(1, 1), **changes),)), AROUND)) for changes in (FILLED, {}))
+
+    assert str(filled) == (
+        "prod/trn1/JobHang: 1 of 1 datapoints over FILL never breach while data come late: the newest minutes are "
+        "always filled ones; ask for 1 of more minutes, as fleet.lateness does"
+    )
+    assert "1 of 1 datapoints over a fleet's nodes never breach while some send late" in str(whole)
 
 
 @pytest.mark.parametrize(("count", "found"), [(200, []), (201, ["metrics-insights-quota"])])

@@ -10,7 +10,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from botocore.stub import Stubber
+from botocore.stub import ANY, Stubber
 
 from fleet.stragglers import points_apart
 from lambdas.capacity_watch import service
@@ -23,8 +23,8 @@ from tests.support.capacity_account import Account
 from tests.support.client_shapes import shaped
 from tests.support.watched_capacity import NOW, endpoint, nodes, place
 
-# The minute before the one of NOW is not asked for: its batches may still be on their way.
-END = datetime(2026, 11, 21, 10, 2, tzinfo=UTC)
+# The six minutes before the one of NOW are not asked for: their batches may still be on their way.
+END = datetime(2026, 11, 21, 9, 57, tzinfo=UTC)
 ASKED = {
     "MetricDataQueries": [
         {
@@ -49,7 +49,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize(("values", "heard"), [([16.0, 16.0, 17.0, 16.0, 16.0], 16), ([], 0)])
-def test_the_newest_five_whole_minutes_are_asked_for(values: list[float], heard: int) -> None:
+def test_the_newest_five_complete_minutes_are_asked_for(values: list[float], heard: int) -> None:
     client = boto3.client("cloudwatch", region_name="us-east-2")
     times = [END - timedelta(minutes=index + 1) for index in range(len(values))]
     with Stubber(client) as stubber:
@@ -105,6 +105,16 @@ def test_the_job_whose_cores_are_farthest_apart_counts() -> None:
     jobs = {"even": (98.0, 97.0), "uneven": (97.0, 66.0), "lighter": (70.0, 68.0)}
 
     assert asked(of_fleet(99, 66), of_jobs(jobs)) == 31
+
+
+def test_paces_are_those_of_a_minute_that_is_complete_however_late_it_comes() -> None:
+    client = boto3.client("cloudwatch", region_name="us-east-2")
+    times = {"StartTime": MINUTE, "EndTime": END}
+    with Stubber(client) as stubber:
+        for answer in (of_fleet(99, 66), of_jobs({"uneven": (97.0, 66.0)})):
+            stubber.add_response("get_metric_data", answer, {"MetricDataQueries": ANY, **times})
+
+        assert JobPaces(client).of(place(), NOW) == 31
 
 
 def test_two_jobs_that_are_far_from_each_other_are_not_apart_in_themselves() -> None:

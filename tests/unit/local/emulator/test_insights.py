@@ -21,7 +21,7 @@ NODES = [
 def _rows(query: str) -> list[dict[str, str]]:
     events = [Event(START + 60_000 * at, json.dumps(node), "g", "s", f"p{at}") for at, node in enumerate(NODES)]
     events.append(Event(START, "START RequestId: 1", "g", "s", "p9"))
-    rows = run(parse(query), events).rows
+    rows = run(parse(query, now=(START + 180_000) / 1000), events).rows
     return [{name: value for name, value in row.items() if name != "@ptr"} for row in rows]
 
 
@@ -132,3 +132,28 @@ def test_a_list_can_be_shown_as_it_is() -> None:
 def test_what_fields_and_unnest_cannot_take_is_refused(query: str) -> None:
     with pytest.raises(QueryError):
         _rows(query)
+
+
+def test_what_is_newer_than_a_time_before_now_is_filtered_as_the_documentation_does_it() -> None:
+    rows = _rows("filter toMillis(@timestamp) >= (now() * 1000 - 60000) | fields node | sort node")
+
+    assert rows == [{"node": "i-1"}, {"node": "i-3"}]
+
+
+def test_arithmetic_stands_in_fields_and_in_statistics_and_binds_as_usual() -> None:
+    assert _rows("stats sum(wasted / 2 + 1) as halves by fleet | sort fleet | limit 2")[1:] == [
+        {"fleet": "inf2", "halves": "1"}
+    ]
+    assert _rows(
+        "filter seq = 2 | fields floor((now() * 1000 - toMillis(@timestamp)) / 7 - 1) as left, 2 - wasted * 2 as b"
+    )[0] == {"left": "-1", "b": "-5"}
+
+
+def test_arithmetic_with_what_is_not_there_is_not_there() -> None:
+    assert _rows('filter node = "i-3" | fields wasted / missing as a, 1 / wasted as b, node') == [{"node": "i-3"}]
+
+
+def test_a_slash_begins_a_regular_expression_only_where_one_is_compared_with() -> None:
+    assert _rows("filter node like /i-[12]/ | stats max(wasted / 2) as a, max(wasted / 4) as b") == [
+        {"a": "10.75", "b": "5.375"}
+    ]

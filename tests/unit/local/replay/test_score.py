@@ -3,9 +3,10 @@
 import pytest
 
 from fleet.alarms import Severity
-from local.replay.run import OURS, Replay, Told
+from local.replay.run import OURS, Replay
 from local.replay.scenario import Scenario
 from local.replay.score import Score, score
+from local.replay.told import Told
 
 
 def page(alarm: str, minute: float, fleet: str = "a", severity: Severity = Severity.PAGE) -> Told:
