@@ -45,6 +45,7 @@ from agents.sinks import aws, price_table
 from agents.sinks.cloudwatch import CloudWatchSink, EmfLogsSink
 from agents.sinks.delivery import BackgroundDelivery, Delivery
 from agents.sinks.otlp_sink import OtlpSink
+from agents.sinks.series.levels import Level
 from agents.sinks.sink import Exporter, Sink
 from agents.sinks.spooled_sinks import SpooledSinks
 from agents.status.status import StatusFile
@@ -106,7 +107,8 @@ def aws_sinks(config: AgentConfig) -> tuple[Sink, ...]:
         CloudWatchSink(config.region, session),
         EmfLogsSink(config.region, config.log_group, session),
     )
-    return sinks if config.otlp is None else (*sinks, OtlpSink(config.region, config.otlp.endpoint))
+    otlp = config.otlp
+    return sinks if otlp is None else (*sinks, OtlpSink(config.region, otlp.endpoint, level=Level(otlp.level)))
 
 
 def exporters(config: AgentConfig) -> tuple[Exporter, ...]:

@@ -63,12 +63,13 @@ class GateConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OtlpConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Series by core to an OTLP endpoint; none without it.
+    """Series to an OTLP endpoint; none without it.
 
-    ``endpoint`` is a URL with its path; default: CloudWatch's own in the node's region.
+    ``endpoint`` is a URL with its path; default: CloudWatch's own in the node's region. ``level`` is how much is sent.
     """
 
     endpoint: Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+/")] | None = None
+    level: Literal["rules", "nodes", "cores"] = "cores"
 
 
 class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -2,8 +2,8 @@
 
 An idle minute is no idle job. A job validates on the host's CPUs, prepares data, or rolls out and trains in turns, and
 from outside all of that looks like a job that was forgotten. What tells them apart is what the job announces
-(``node_state``), host CPUs that work, and pauses that it has made before and ended by itself; each is believed for some
-minutes and some dollars. A job whose pauses are short and take most of its hour idles too.
+(``node_state``), host CPUs that work or wait for a disk, and pauses that it has made before and ended by itself; each is
+believed for some minutes and some dollars. A job whose pauses are short and take most of its hour idles too.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ IDLE_MINUTES_OF_ENDPOINTS: Final = 25
 # A job's first half hour is when it loads, warms up and shows its pattern.
 YOUNG_MINUTES: Final = 30
 _MINUTES_WHILE_YOUNG: Final = 10
-# Of a validation, or of tokenizing. Of the whole host: a single thread on many CPUs does not show in it.
+# Of a validation, of tokenizing, of data that are fetched. Of the whole host: one thread on many CPUs does not show.
 _MINUTES_ON_CPU: Final = 15
 CPU_BUSY_PERCENT: Final = 15.0
 # Pauses that are learned: shorter ones need no patience, and longer ones are too dear to be taken for a habit.

@@ -1,20 +1,25 @@
-"""Tells the node's agent what only the workload knows: that it saves a checkpoint, and how an endpoint is loaded.
+"""Tells the node's agent what only the workload knows: what it does besides training, and how an endpoint is loaded.
 
-Without the first, idle cores would be taken for a job that hangs. The lines are those of ``docs/workload-metrics.md``.
-Neither training nor an answer waits for its metrics, or ends because of them: sockets do not block, and what cannot be
-sent is lost.
+Without the first, idle cores would be taken for a job that hangs or was forgotten. The lines are those of
+``docs/workload-metrics.md``. Neither training nor an answer waits for its metrics, or ends because of them: sockets do
+not block, and what cannot be sent is lost.
 """
 
 import contextlib
 import socket
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 SOCKET: Final = Path("/run/neuron-fleet/statsd.sock")
 ADDRESS: Final = ("127.0.0.1", 8125)
 CHECKPOINT: Final = "neuron_fleet.checkpoint"
+PHASE: Final = "neuron_fleet.phase"
 STEP: Final = "neuron_fleet.step"
+PhaseName = Literal["validation", "evaluation", "data-preparation", "rollout", "waiting"]
+# An agent that was restarted meanwhile hears of it in its first minute.
+_REPEAT_SECONDS: Final = 30.0
 # DogStatsD takes several values of one metric in a line; a datagram of 8 KiB holds far more than these.
 _MOST_VALUES: Final = 200
 
@@ -27,13 +32,37 @@ class Hints:
         self._unix, self._address = unix, address
 
     @contextlib.contextmanager
-    def saving(self, step: int) -> Iterator[None]:
-        """Around a save; the end is told also of one that failed."""
-        send(f"{CHECKPOINT}:1|g|#{self._tags}", self._unix, self._address)
+    def saving(self, step: int, minutes: float | None = None) -> Iterator[None]:
+        """Around a save, which may take ``minutes``; the end is told also of one that failed."""
+        with self._announced(CHECKPOINT, "", minutes, after=f"\n{STEP}:{step}|g|#{self._tags}"):
+            yield
+
+    @contextlib.contextmanager
+    def phase(self, name: PhaseName, minutes: float | None = None) -> Iterator[None]:
+        """Around what is not training: for ``minutes`` (default: 30) nobody is told that the cores rest."""
+        with self._announced(PHASE, f"phase:{name}", minutes):
+            yield
+
+    @contextlib.contextmanager
+    def _announced(self, metric: str, phase: str, minutes: float | None, after: str = "") -> Iterator[None]:
+        asked = "" if minutes is None else f"minutes:{minutes:g}"
+        tags = ",".join(part for part in (self._tags, phase, asked) if part)
+        over = threading.Event()
+
+        def repeat() -> None:
+            while not over.wait(_REPEAT_SECONDS):
+                send(f"{metric}:1|g|#{tags}", self._unix, self._address)
+
+        send(f"{metric}:1|g|#{tags}", self._unix, self._address)
+        repeater = threading.Thread(target=repeat, name="announcing", daemon=True)
+        repeater.start()
         try:
             yield
         finally:
-            send(f"{CHECKPOINT}:0|g|#{self._tags}\n{STEP}:{step}|g|#{self._tags}", self._unix, self._address)
+            over.set()
+            # A line that begins must not come behind the one that ends.
+            repeater.join()
+            send(f"{metric}:0|g|#{tags}{after}", self._unix, self._address)
 
 
 class Figures:

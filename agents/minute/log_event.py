@@ -72,6 +72,7 @@ def _job(entry: NodeMinute, share: JobShare) -> dict[str, Any]:
         "execution_errors": figures.failed,
         "tensor_engine_utilization": _rounded(figures.tensor.mean()),
         "neuron_core_utilization": _rounded(figures.utilization.mean()),
+        "slowest_core_utilization": _rounded(min(figures.utilization.core_means().values(), default=None)),
     }
     entries = {
         "job": job.job_id,

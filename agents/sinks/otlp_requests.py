@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from agents.minute.batch import Batch
 from agents.sinks.series import node
-from agents.sinks.series.family import Family, Shape
+from agents.sinks.series.family import Family
+from agents.sinks.series.levels import Level, pushed, pushed_name
 from fleet.metrics import PERIOD_SECONDS
 from fleet.version import VERSION
 
@@ -35,14 +36,16 @@ _UNITS: Final[Mapping[str, str]] = {
 _Metric = dict[str, Any]
 
 
-def requests(batch: Batch, points: int = POINTS_IN_A_REQUEST, size: int = BYTES_IN_A_REQUEST) -> Iterator[bytes]:
+def requests(
+    batch: Batch, points: int = POINTS_IN_A_REQUEST, size: int = BYTES_IN_A_REQUEST, level: Level = Level.CORES
+) -> Iterator[bytes]:
     """The bodies of as many requests as the limits make necessary; every label is on the data point."""
-    metrics = [_metric(family, batch) for family in node.families(batch) if family.shape is not Shape.INFO]
+    metrics = [_metric(family, batch) for family in pushed(node.families(batch), level)]
     yield from _bodies(list(_cut(metrics, points)), size)
 
 
 def _metric(family: Family, batch: Batch) -> _Metric:
-    name = f"{family.name}_per_minute" if family.shape is Shape.COUNT else family.name
+    name = pushed_name(family)
     common = {name: str(batch.log_event.get(name) or "") for name in ("environment", "fleet", "node")}
     time = str((batch.minute + PERIOD_SECONDS) * 1_000_000_000)
     data = [

@@ -1,4 +1,4 @@
-"""Series by core to an OTLP endpoint: CloudWatch's own, which takes PromQL and bills by the byte, or another.
+"""Series to an OTLP endpoint: CloudWatch's own, which takes PromQL and bills by the byte, or another.
 
 Off unless the configuration asks for it; docs/prometheus.md says what it costs. What the endpoint asks for is from
 AWS's user guide, "OTLP Endpoints": POST to https://monitoring.<region>.amazonaws.com/v1/metrics, signed for the
@@ -26,6 +26,7 @@ from botocore.utils import get_environ_proxies
 from agents.errors import SinkError, SinkRejectedError
 from agents.minute.batch import Batch
 from agents.sinks.otlp_requests import requests
+from agents.sinks.series.levels import Level
 
 logger = logging.getLogger(__name__)
 _SERVICE: Final = "monitoring"
@@ -51,7 +52,14 @@ class OtlpSink:
     longest_age = _LONGEST_AGE
     is_record = False
 
-    def __init__(self, region: str, endpoint: str | None = None, ticks: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        region: str,
+        endpoint: str | None = None,
+        ticks: Callable[[], float] = time.monotonic,
+        level: Level = Level.CORES,
+    ) -> None:
+        self._level = level
         self._region = region
         self._endpoint = endpoint or cloudwatch_endpoint(region)
         self._ticks = ticks
@@ -67,7 +75,7 @@ class OtlpSink:
             raise SinkError(f"{self._endpoint} asked for patience")
         repeated = 0
         refused: list[str] = []
-        for body in requests(batch):
+        for body in requests(batch, level=self._level):
             response, calls = self._posted(gzip.compress(body, compresslevel=6, mtime=0))
             repeated += calls - 1
             refused.extend(self._refusals(response))

@@ -16,7 +16,7 @@ from fleet.alarms.specs import AlarmSpec, Area, Comparison, Severity, TreatMissi
 _DATAPOINTS: Final = (4, 15)
 # What waits for the morning need not be told of in the first minutes.
 _DATAPOINTS_OF_TICKETS: Final = (20, 30)
-_SMALLEST_FLOOR: Final = 0.01
+SMALLEST_FLOOR: Final = 0.01
 
 
 def idle_alarms(settings: AlarmSettings) -> tuple[AlarmSpec, ...]:
@@ -33,16 +33,16 @@ def _idle(settings: AlarmSettings, severity: Severity, *, floor: float) -> Alarm
         summary="A job holds NeuronCores and hardly uses them.",
         action="Ask the job's owner whether it still runs; if nobody answers, stop it so that the cores are free.",
         evidence=EvidenceKind.IDLE_JOBS,
-        metric=_usd_per_hour(settings, "{usd}", max(floor, _SMALLEST_FLOOR)),
+        metric=_usd_per_hour(settings, "{usd}", max(floor, SMALLEST_FLOOR)),
         comparison=Comparison.AT_LEAST,
-        threshold=max(floor, _SMALLEST_FLOOR),
+        threshold=max(floor, SMALLEST_FLOOR),
         datapoints=_DATAPOINTS,
         silence=TreatMissingData.NOT_BREACHING,
     )
 
 
 def _below_floor(settings: AlarmSettings) -> AlarmSpec:
-    floor = max(settings.thresholds.idle_floor, _SMALLEST_FLOOR)
+    floor = max(settings.thresholds.idle_floor, SMALLEST_FLOOR)
     return settings.about(Area.UTILIZATION).ticket(
         "IdleBelowFloor",
         title="Idle below floor",

@@ -16,7 +16,7 @@ from fleet.string_enum import StringEnum
 DESCRIPTION_LIMIT: Final = 1024
 # How long a composite waits for its suppressor to fire, and how long it stays quiet after that one has rested.
 SUPPRESSOR_WAIT_SECONDS: Final = 60
-SUPPRESSOR_EXTENSION_SECONDS: Final = 120
+SUPPRESSOR_EXTENSION_SECONDS: Final = 240
 # What watches is silent until it is deployed too, and ran once; the warm-up ends early when its data comes.
 WARM_UP_MINUTES: Final = 30
 
@@ -214,6 +214,27 @@ class ContributorSpec(_Alarm):
     Source: Amazon CloudWatch User Guide, "PromQL alarms"; PromQLCriteria of PutMetricAlarm in the API reference. In a
     Prometheus rule, ``pending_seconds`` is ``for`` and ``recovery_seconds`` is ``keep_firing_for``.
     """
+
+    @classmethod
+    def in_place_of(
+        cls,
+        classic: "AlarmSpec | CompositeSpec",
+        *,
+        expression: str,
+        contributor: tuple[str, ...],
+        pending_minutes: int,
+        recovery_minutes: int,
+        reason: str,
+    ) -> "ContributorSpec":
+        """One that says what ``classic`` says, of each contributor."""
+        return cls(
+            **{field.name: getattr(classic, field.name) for field in fields(_Alarm)},
+            expression=expression,
+            contributor=contributor,
+            pending_seconds=60 * pending_minutes,
+            recovery_seconds=60 * recovery_minutes,
+            reason=reason,
+        )
 
     expression: str
     """An instant query; what must be true for as long as minutes are late is asked over a range."""

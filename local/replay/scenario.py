@@ -36,13 +36,12 @@ JobPhaseKind = Literal[
 class JobPhase(ScriptedPhase):
     """One stretch of a job's life on a node, from minute ``at`` to the next one. ``counts`` are what is counted a
     minute beside executions, by metric name: compile failures of the fleet, NaN losses of the job. ``announces`` is
-    what the job itself says that it does, such as validation; None where it says nothing."""
+    what the job itself says that it does, such as validation, and may take ``patience_minutes``; None where it says
+    nothing, but that a checkpoint is announced unless it is ``silent``."""
 
     kind: JobPhaseKind
-    announces: str | None = None
-    counts: dict[str, float] = Field(default_factory=dict)
     announces: Literal["checkpoint", "validation", "evaluation", "data-preparation", "waiting"] | None = None
-    """What the job says that it is in; a checkpoint is announced unless it is ``silent``."""
+    counts: dict[str, float] = Field(default_factory=dict)
     patience_minutes: Annotated[float, Field(ge=0)] | None = None
     silent: bool = False
 

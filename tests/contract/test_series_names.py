@@ -7,8 +7,12 @@ from agents.collectors.collector import Contribution
 from agents.sinks.prometheus.exporter import collector_families
 from agents.sinks.series import node
 from agents.sinks.series.family import Shape
+from agents.sinks.series.levels import READ_BY_RULES, minutes_of_counts
 from fleet import metrics
-from tests.support import batches
+from fleet.alarms import contributor_alarms
+from local.alarm_evaluation.promql import parse, selectors_in
+from tests.support import batches, samples
+from tests.support.followed_fleet import settings
 
 DOCUMENT = Path(__file__).parents[2] / "docs/prometheus.md"
 ENDINGS = {Shape.COUNT: "_total", Shape.INFO: "_info"}
@@ -26,7 +30,8 @@ def shown() -> set[str]:
     event = {"host": HOST, "sysfs_devices": SYSFS, "collectors": COLLECTORS}
     around = Contribution(metrics=every, job_metrics={"job-1": of_jobs}, event=event, jobs=(batches.JOB,))
     batch = batches.one(batches.SHAPES["above the peak, with memory errors"], around=around)
-    families = (*node.families(batch), *collector_families(event))
+    shown = (*node.families(batch), *node.families(batches.one(samples.full_node())))
+    families = (*shown, *minutes_of_counts(shown), *collector_families(event))
     return {family.name + ENDINGS.get(family.shape, "") for family in families}
 
 
@@ -38,3 +43,14 @@ def documented() -> set[str]:
 
 def test_the_table_of_series_is_complete() -> None:
     assert documented() == shown()
+
+
+def test_what_is_pushed_for_the_rules_is_what_they_read() -> None:
+    fleets = (settings(), settings(purpose="inference"), settings(reports_flops=False))
+    rules = [rule for each in fleets for rule in contributor_alarms(each)]
+    read = {selector.metric for rule in rules for selector, _ in selectors_in(parse(rule.expression))}
+    assert read == READ_BY_RULES
+
+
+def test_every_series_that_a_rule_reads_is_scraped_under_the_same_name() -> None:
+    assert shown() >= READ_BY_RULES

@@ -47,8 +47,10 @@ def promtool(tests: Mapping[str, Any], folder: Path) -> tuple[bool, str]:
     return done.returncode == 0, (done.stdout + done.stderr).decode()
 
 
-def answers(cases: Sequence[Case], folder: Path) -> list[list[Vector | str]]:
-    """Prometheus's answer to every question of every case; text is an error's."""
+def answers(cases: Sequence[Case], folder: Path, rules: Mapping[str, Any] | None = None) -> list[list[Vector | str]]:
+    """Prometheus's answer to every question of every case; text is an error's. ``rules`` is a file of rules."""
+    (folder / "rules.yml").write_text(json.dumps(rules or {}), encoding="utf-8")
+    rule_files = ["rules.yml"] if rules else []
     groups = [
         {
             "interval": f"{case.interval}s",
@@ -59,7 +61,7 @@ def answers(cases: Sequence[Case], folder: Path) -> list[list[Vector | str]]:
         }
         for case in cases
     ]
-    _, printed = promtool({"rule_files": [], "evaluation_interval": "1m", "tests": groups}, folder)
+    _, printed = promtool({"rule_files": rule_files, "evaluation_interval": "1m", "tests": groups}, folder)
     found = list(_answered(printed))
     assert len(found) == sum(len(case.questions) for case in cases), printed[-2000:]
     rest = iter(found)

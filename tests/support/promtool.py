@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
 from tests.support.needs import require
 
@@ -12,3 +13,11 @@ def check_metrics(text: bytes) -> str:
     tool = str(shutil.which("promtool"))
     done = subprocess.run([tool, "check", "metrics"], input=text, capture_output=True, timeout=120, check=False)
     return (done.stdout + done.stderr).decode() + ("" if done.returncode == 0 else f"exit {done.returncode}")
+
+
+def check_rules(file: Path) -> str:
+    """What ``promtool check rules`` says of a rule file; it names what it refuses."""
+    require("promtool")
+    command = [str(shutil.which("promtool")), "check", "rules", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout + done.stderr

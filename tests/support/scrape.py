@@ -7,7 +7,7 @@ from agents.minute.batch import Batch
 from agents.sinks.prometheus.exporter import PrometheusExporter
 
 Labels = frozenset[tuple[str, str]]
-EVERYWHERE = {("environment", "test"), ("fleet", "pretrain")}
+EVERYWHERE = {("environment", "test"), ("fleet", "pretrain"), ("node", "i-1")}
 
 
 class Ticks:
@@ -39,8 +39,13 @@ def scraped(exporter: PrometheusExporter) -> dict[tuple[str, Labels], float]:
 
 
 def one(exporter: PrometheusExporter, name: str, **labels: str) -> float | None:
-    """The sample of one name, without the prefix that all have, and exactly these labels."""
-    return scraped(exporter).get((f"neuron_fleet_{name}", frozenset(labels.items())))
+    """The sample of one name, without the prefix that all have, and exactly these labels, but for whose a job is."""
+    asked = set(labels.items())
+    for (found, has), value in scraped(exporter).items():
+        rest = {(key, said) for key, said in has if key != "owner" or "owner" in labels or "job" not in labels}
+        if found == f"neuron_fleet_{name}" and rest == asked:
+            return value
+    return None
 
 
 def names_of(exporter: PrometheusExporter) -> set[str]:

@@ -18,7 +18,7 @@ _LARGEST_LOSS: Final = 2.0**360
 _LARGEST: Final = 1e18
 _LONGEST_RANK: Final = 16
 _COUNTER, _GAUGE, _TIMING = "c", "g", frozenset({"ms", "h", "d"})
-PHASES: Final = ("checkpoint", "validation", "evaluation", "data-preparation", "waiting")
+PHASES: Final = ("checkpoint", "validation", "evaluation", "data-preparation", "rollout", "waiting")
 ANNOUNCING: Final = frozenset({"checkpoint", "phase"})
 # Which type each name has to be.
 _TYPES: Final[Mapping[str, frozenset[str]]] = {

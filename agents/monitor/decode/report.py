@@ -79,8 +79,8 @@ class Hardware:
 class Report:
     """One line. ``runtimes`` is None when the line does not say, which is not the same as none running.
 
-    ``cpu_percent`` is how busy the host's CPUs were; ``oddities`` are figures that cannot be and were left
-    out, in words.
+    ``cpu_percent`` is how much of their time the host's CPUs worked or waited for a disk; ``oddities`` are
+    figures that cannot be and were left out, in words.
     """
 
     runtimes: tuple[Runtime, ...] | None

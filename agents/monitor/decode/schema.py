@@ -148,6 +148,7 @@ class CpuShares(_Lenient, frozen=True):
     user: float | None = None
     nice: float | None = None
     system: float | None = None
+    io_wait: float | None = None
 
 
 class CpuUsage(_Section, frozen=True):

@@ -75,14 +75,15 @@ def _physical_mean(physical: Any) -> float | None:  # noqa: ANN401 - no capture 
 
 
 def cpu(system: schema.SystemData | None, odd: Oddities) -> float | None:
-    """How busy the host's CPUs were, in percent of all of them."""
+    """How much of their time the host's CPUs worked or waited for a disk, in percent of all of them."""
     section = system.vcpu_usage if system is not None else None
     shares = None if section is None or section.error else section.average_usage
     if section is None or shares is None or shares.user is None or shares.system is None:
         return None
     if section.period is not None and section.period < _SHORTEST_SECONDS:
         return None
-    return odd.number(shares.user + (shares.nice or 0.0) + shares.system, MOST_PERCENT, "CPU usage of the host")
+    used = shares.user + (shares.nice or 0.0) + shares.system + (shares.io_wait or 0.0)
+    return odd.number(used, MOST_PERCENT, "CPU usage of the host")
 
 
 def memory(section: schema.MemoryUsed | None, odd: Oddities) -> CoreBytes | None:

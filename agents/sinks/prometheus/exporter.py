@@ -21,6 +21,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from agents.minute.batch import Batch
 from agents.sinks.series import names, node
 from agents.sinks.series.family import Family, Point, Shape, point
+from agents.sinks.series.levels import minutes_of_counts
 from fleet import metrics
 
 # Seconds after which a minute is history: three that nothing followed.
@@ -95,10 +96,11 @@ class PrometheusExporter(Collector):
 
     def show(self, batch: Batch) -> None:
         """Take the place of the minute before."""
-        common = {name: str(batch.log_event.get(name) or "") for name in ("environment", "fleet")}
+        common = {name: str(batch.log_event.get(name) or "") for name in ("environment", "fleet", "node")}
         # A family without a point would be a name and a help text of nothing.
         collectors = (family for family in collector_families(batch.log_event) if family.points)
-        families = (*node.families(batch), *collectors)
+        shown = node.families(batch)
+        families = (*shown, *minutes_of_counts(shown), *collectors)
         self._shown = _Shown(self._ticks(), common, self._totals.cumulative(families))
 
     def collect(self) -> Iterator[Metric]:

@@ -1,8 +1,13 @@
 """A family: one series name, its help text and its points. The same families are scraped and pushed."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
+from typing import Final
+
+# More cores, devices or jobs than any node has: a damaged report cannot make the answer grow without end.
+_MOST: Final = 1024
 
 
 class Shape(StrEnum):
@@ -43,3 +48,13 @@ def point(value: object, *labels: str, scale: float = 1.0) -> Point | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return None
     return Point(labels, value * scale)
+
+
+def distinct(points: Iterable[Point | None], shape: Shape) -> tuple[Point, ...]:
+    """Each once: two points with the same labels would void the scrape. Counts are added, else the first is taken."""
+    values: dict[tuple[str, ...], float] = {}
+    for each in points:
+        if each is not None:
+            known = values.setdefault(each.labels, 0.0 if shape is Shape.COUNT else each.value)
+            values[each.labels] = known + each.value if shape is Shape.COUNT else known
+    return tuple(Point(labels, value) for labels, value in values.items())[:_MOST]

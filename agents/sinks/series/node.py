@@ -10,27 +10,15 @@ from typing import Any, Final
 from agents.minute.batch import Batch, Datum
 from agents.sinks.series import names
 from agents.sinks.series.collected import device_families, host_families
-from agents.sinks.series.family import Family, Point, Shape, point
-from agents.sinks.series.names import PREFIX, SeriesName
-from fleet.metrics import (
-    CATALOGUE,
-    JOB_ID,
-    NEURON_CORE_UTILIZATION,
-    PERIOD_SECONDS,
-    TENSOR_ENGINE_UTILIZATION,
-    MetricSpec,
-)
+from agents.sinks.series.datums import most, values
+from agents.sinks.series.family import Family, Point, Shape, distinct, point
+from agents.sinks.series.jobs import judged_families, published_families
+from agents.sinks.series.names import PREFIX
+from fleet.metrics import HBM_USED_PERCENT, PERIOD_SECONDS
 from fleet.node_state import NodeState
 
-# More cores, devices or jobs than any node has: a damaged report cannot make the answer grow without end.
-_MOST: Final = 1024
 _CORE: Final = ("neuron_core", "neuron_device")
 _DEVICE: Final = ("neuron_device",)
-# Datums are in whole percents, which CloudWatch needs and nobody else.
-_EXACT: Final[Mapping[MetricSpec, str]] = {
-    TENSOR_ENGINE_UTILIZATION: "tensor_engine_utilization",
-    NEURON_CORE_UTILIZATION: "neuron_core_utilization",
-}
 _INFO: Final = ("node", "instance_type", "availability_zone", "owner", "agent_version")
 
 
@@ -48,8 +36,9 @@ def families(batch: Batch) -> tuple[Family, ...]:
         *device_families(event),
         *host_families(event),
         *_of_node(batch.metric_data),
-        *_of_jobs(batch.metric_data, event.get("jobs") or ()),
-        *_verdicts(work.get("jobs") or ()),
+        *_hbm(batch.metric_data),
+        *published_families(batch.metric_data, event),
+        *judged_families(work),
         _last_minute(batch),
     ]
     # One scrape with a name twice is refused as a whole.
@@ -60,17 +49,7 @@ def families(batch: Batch) -> tuple[Family, ...]:
 def _family(
     name: str, shape: Shape, text: str, labels: tuple[str, ...], points: Iterable[Point | None], own: bool = False
 ) -> Family:
-    return Family(f"{PREFIX}_{name}", shape, text, labels, _distinct(points, shape), own)
-
-
-def _distinct(points: Iterable[Point | None], shape: Shape) -> tuple[Point, ...]:
-    # Two points with the same labels would void the scrape: counts are added, of anything else the first is taken.
-    values: dict[tuple[str, ...], float] = {}
-    for each in points:
-        if each is not None:
-            known = values.setdefault(each.labels, 0.0 if shape is Shape.COUNT else each.value)
-            values[each.labels] = known + each.value if shape is Shape.COUNT else known
-    return tuple(Point(labels, value) for labels, value in values.items())[:_MOST]
+    return Family(f"{PREFIX}_{name}", shape, text, labels, distinct(points, shape), own)
 
 
 def _last_minute(batch: Batch) -> Family:
@@ -144,51 +123,13 @@ def _index(device: object) -> str:
 
 
 def _of_node(datums: Iterable[Datum]) -> Iterator[Family]:
-    for spec, value, job in _values(datums):
+    for spec, value, job in values(datums):
         series = names.of_node(spec) if job is None else None
         if series is not None:
             points = [point(value, scale=series.scale)]
-            yield Family(series.name, series.shape, series.help, (), _distinct(points, series.shape), series.own)
+            yield Family(series.name, series.shape, series.help, (), distinct(points, series.shape), series.own)
 
 
-def _of_jobs(datums: Iterable[Datum], jobs: Iterable[Mapping[str, Any]]) -> Iterator[Family]:
-    event = {entry.get("job"): entry for entry in jobs}
-    by_name: dict[str, tuple[SeriesName, list[Point | None]]] = {}
-    for spec, value, job in _values(datums):
-        series = names.of_job(spec) if job is not None else None
-        if series is not None and job is not None:
-            _, points = by_name.setdefault(series.name, (series, []))
-            exact = event.get(job, {}).get(_EXACT.get(spec, ""), value)
-            points.append(point(exact, job, scale=series.scale))
-    for series, points in by_name.values():
-        yield Family(series.name, series.shape, series.help, ("job",), _distinct(points, series.shape))
-
-
-def _verdicts(jobs: Iterable[Mapping[str, Any]]) -> Iterator[Family]:
-    found = [(str(entry.get("job") or ""), entry) for entry in jobs]
-    verdicts = (
-        ("idle", "1 while the job holds cores and rests"),
-        ("waiting", "1 while it has executed nothing, past its start-up grace"),
-        ("hung", "1 while it executes nothing on cores that look busy"),
-    )
-    for name, text in verdicts:
-        points = [Point((job,), float(entry.get(name) is True)) for job, entry in found]
-        yield _family(f"job_{name}", Shape.GAUGE, f"{text} (of the job, on this node)", ("job",), points)
-
-
-def _values(datums: Iterable[Datum]) -> Iterator[tuple[MetricSpec, float, str | None]]:
-    for datum in datums:
-        spec = CATALOGUE.get(datum["MetricName"])
-        value = _value(datum)
-        if spec is not None and value is not None:
-            jobs = [entry["Value"] for entry in datum["Dimensions"] if entry["Name"] == JOB_ID]
-            yield spec, value, jobs[0] if jobs else None
-
-
-def _value(datum: Datum) -> float | None:
-    if "Value" in datum:
-        return float(datum["Value"])
-    counts = datum.get("Counts")
-    if not counts:
-        return None
-    return float(sum(value * count for value, count in zip(datum["Values"], counts, strict=True)) / sum(counts))
+def _hbm(datums: Iterable[Datum]) -> Iterator[Family]:
+    text = "memory that runtimes hold over its size, of the fullest device"
+    yield _family("node_hbm_used_ratio", Shape.GAUGE, text, (), [point(most(datums, HBM_USED_PERCENT), scale=0.01)])

@@ -35,7 +35,7 @@ def pretraining(rng: random.Random, target: float) -> Day:
 
 def epochs(rng: random.Random, target: float) -> Day:
     """Epochs, and the next shards in between."""
-    run, says = works(rng, target), says_what(rng, "data preparation")
+    run, says = works(rng, target), says_what(rng, "data-preparation")
     length = figures.EPOCH.draw(rng)
 
     def cycle(track: Track) -> None:
@@ -48,7 +48,7 @@ def epochs(rng: random.Random, target: float) -> Day:
 
 def reinforcement(rng: random.Random, target: float) -> Day:
     """Rollouts on the CPU for some minutes, updates on the cores for some more."""
-    run, says = works(rng, target), says_what(rng, "rollout")
+    run, says = works(rng, target), says_what(rng, "data-preparation")
     rollout, update = figures.ROLLOUT.draw(rng), figures.UPDATE.draw(rng)
 
     def cycle(track: Track) -> None:

@@ -122,7 +122,7 @@ def test_what_was_refused_of_a_request_is_said_and_the_batch_is_not_sent_again()
 
 
 def test_the_other_requests_of_a_batch_are_sent_when_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.sinks.otlp_sink.requests", lambda batch: [b"{}", b"{}", b"{}"])
+    monkeypatch.setattr("agents.sinks.otlp_sink.requests", lambda batch, level: [b"{}", b"{}", b"{}"])
     with endpoint(Answer(), Answer(400, b"too old")) as server, pytest.raises(SinkRejectedError) as error:
         sink(server).send(SMALL)
 
