@@ -10,6 +10,7 @@ import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -17,11 +18,12 @@ import typer
 
 from cli.answers import COLORED, print_json, refuse, say
 from cli.progress import waiting
-from cli.replay import generated, report, swept
+from cli.replay import generated, late, report, swept
 from fleet.diagnostics import did_you_mean
+from local.replay.delivery import AT_ONCE, SWEEP, Delivery
 from local.replay.generator.corpus import SEED, Half
 from local.replay.recording import as_scenario
-from local.replay.run import OURS, PERIOD_SECONDS, SETS, AlarmSet, Replay, replay
+from local.replay.run import OURS, PERIOD_SECONDS, SETS, AlarmSet, Replay, replay_under
 from local.replay.scenario import CORPUS, Scenario, load
 from local.replay.score import score
 from local.replay.sweep import Sweep, SweepError, asked, rows
@@ -34,27 +36,33 @@ _SETS: Final[dict[str, AlarmSet]] = {}
 
 
 @contextmanager
-def replaying(read: Sequence[tuple[Scenario, Path]], sets: Mapping[str, AlarmSet]) -> Iterator[Iterator[Replay]]:
-    """What comes of each scenario, in their order; files that they name lie in the folder beside them."""
+def replaying(
+    read: Sequence[tuple[Scenario, Path]], sets: Mapping[str, AlarmSet], deliveries: Sequence[Delivery] = (AT_ONCE,)
+) -> Iterator[Iterator[list[Replay]]]:
+    """What comes of each scenario under each of ``deliveries``, in their order.
+
+    Files that scenarios name lie in the folder beside them.
+    """
     workers = min(os.cpu_count() or 1, len(read))
     _SETS.clear()
     _SETS.update(sets)
+    one = partial(_one, tuple(deliveries))
     if len(read) < _FEW or workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        yield map(_one, read)
+        yield map(one, read)
         return
     # Forked ones have all modules already. They begin here, before this process has a second thread of its own.
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _end_at_once)
     try:
-        yield pool.map(_one, read)
+        yield pool.map(one, read)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _one(read: tuple[Scenario, Path]) -> Replay:
+def _one(deliveries: Sequence[Delivery], read: tuple[Scenario, Path]) -> list[Replay]:
     # Scenarios print garbage on purpose, and the agent says so in the log of a node that is not there.
     logging.getLogger("agents").setLevel(logging.ERROR)
     scenario, folder = read
-    return replay(scenario, _SETS, folder)
+    return replay_under(scenario, _SETS, deliveries, folder)
 
 
 def _end_at_once() -> None:
@@ -72,6 +80,14 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Hold rival alarm sets against ours.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    delay: Annotated[int, typer.Option(min=0, max=15, help="Minutes after which CloudWatch shows a datum.")] = 0,
+    skew: Annotated[int, typer.Option(min=0, max=15, help="Minutes by which two clocks in three are wrong.")] = 0,
+    partly: Annotated[
+        bool, typer.Option("--partial", help="Show what nodes that do not run send one look later.")
+    ] = False,
+    delays: Annotated[
+        bool, typer.Option("--delays", help="Replay under every delay, and compare; exit by the first, at once.")
+    ] = False,
     half: Annotated[
         Half | None, typer.Option("--generated", help="Replay a set of generated scenarios; of test, figures only.")
     ] = None,
@@ -102,11 +118,15 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
             _sweep(read, asked(sweep), csv, as_json=as_json)
             return
         sets = SETS if compare else {OURS: SETS[OURS]}
-        replays = _replayed(read, sets, quiet=as_json or closed)
+        deliveries = SWEEP if delays else (late.delivery(delay, skew, partial=partly),)
+        by_delivery = _replayed(read, sets, deliveries, quiet=as_json or closed)
+        replays = by_delivery[deliveries[0].name]
     except (ScenarioFileError, SweepError) as error:
         refuse(error)
     scores = {name: score(replays, name) for name in sets}
-    if as_json:
+    if delays:
+        _compare(by_delivery, as_json=as_json)
+    elif as_json:
         print_json(report.as_json(replays, scores, closed=closed))
     else:
         report.show(COLORED, replays, scores)
@@ -124,7 +144,7 @@ def _asked_for(files: list[Path], half: Half | None, seed: int) -> list[tuple[Sc
 
 
 def _sweep(read: Sequence[tuple[Scenario, Path]], sweep: Sweep, csv: Path | None, *, as_json: bool) -> None:
-    found = rows(sweep.scores(_replayed(read, sweep.sets(), quiet=True)))
+    found = rows(sweep.scores(_replayed(read, sweep.sets(), quiet=True)[AT_ONCE.name]))
     if csv is not None:
         try:
             swept.write(csv, found)
@@ -134,6 +154,13 @@ def _sweep(read: Sequence[tuple[Scenario, Path]], sweep: Sweep, csv: Path | None
         print_json({"alarm": sweep.alarm, "rows": found})
     else:
         swept.show(COLORED, sweep.alarm, found)
+
+
+def _compare(by_delivery: late.ByDelivery, *, as_json: bool) -> None:
+    if as_json:
+        print_json(late.as_json(by_delivery))
+    else:
+        late.show(COLORED, by_delivery)
 
 
 def _export(folder: Path, seed: int) -> None:
@@ -168,13 +195,20 @@ def _read(path: Path) -> tuple[Scenario, Path]:
     return as_scenario(path, PERIOD_SECONDS), path.parent
 
 
-def _replayed(read: Sequence[tuple[Scenario, Path]], sets: Mapping[str, AlarmSet], *, quiet: bool) -> list[Replay]:
-    found: list[Replay] = []
-    with replaying(read, sets) as replays, waiting("replaying") as line:
+def _replayed(
+    read: Sequence[tuple[Scenario, Path]],
+    sets: Mapping[str, AlarmSet],
+    deliveries: Sequence[Delivery] = (AT_ONCE,),
+    *,
+    quiet: bool,
+) -> dict[str, list[Replay]]:
+    """The replays of all scenarios by the name of each delivery."""
+    found: list[list[Replay]] = []
+    with replaying(read, sets, deliveries) as replays, waiting("replaying") as line:
         for each in replays:
             found.append(each)
             line.update(f"scenario {len(found)} of {len(read)}")
             if not quiet:
                 with line.aside():
-                    report.show_scenario(COLORED, each)
-    return found
+                    report.show_scenario(COLORED, each[0])
+    return {how.name: [each[index] for each in found] for index, how in enumerate(deliveries)}
