@@ -27,6 +27,13 @@ def show_scenario(console: Console, replay: Replay) -> None:
     console.print(f"{replay.scenario.name}: {'; '.join(parts) or 'silence'}")
 
 
+def show(console: Console, replays: Sequence[Replay], scores: Scores) -> None:
+    """One scenario's timeline, and the tables of all."""
+    if len(replays) == 1:
+        show_timeline(console, replays[0])
+    show_scores(console, replays, scores)
+
+
 def show_timeline(console: Console, replay: Replay) -> None:
     """The states of each fleet's nodes, and what was told in between, in the order of time."""
     lines = [
