@@ -192,7 +192,7 @@ def test_low_utilization_is_quiet_while_somebody_changes_the_environment(alarms:
         composite["ActionsSuppressor"],
         composite["ActionsSuppressorWaitPeriod"],
         composite["ActionsSuppressorExtensionPeriod"],
-    ) == ("prod/platform/ChangeInProgress", 60, 120)
+    ) == ("prod/platform/ChangeInProgress", 60, 240)
 
 
 def test_a_window_mutes_what_notifies_of_its_fleets_a_hundred_alarms_a_rule() -> None:

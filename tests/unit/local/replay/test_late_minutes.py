@@ -12,6 +12,7 @@ from fleet.alarms import AlarmSettings, AlarmSpec, MetricRef, Spec, TreatMissing
 from fleet.fleet_spec import MarketKind
 from fleet.hosting.variants import VariantNames
 from fleet.load_balancer import EndpointNames
+from fleet.metrics import AGENT_CATALOGUE
 from fleet.serving.scaling import Scaling, Targets
 from local.replay.delivery import AT_ONCE, Delivery, Late
 from tests.support.alarm_pages import every_alarm
@@ -70,6 +71,11 @@ def needed(spec: Spec) -> int:
     return max(each.datapoints[0] for each in metric_alarms(spec))
 
 
+def sent_by_nodes(spec: Spec) -> bool:
+    """Whether what it reads has many senders: what AWS publishes has one, which is late as a whole."""
+    return any(name in AGENT_CATALOGUE for each in metric_alarms(spec) for name in each.metric.names)
+
+
 def metric_alarms(spec: Spec) -> tuple[AlarmSpec, ...]:
     return (spec,) if isinstance(spec, AlarmSpec) else parts(spec)
 
@@ -95,7 +101,7 @@ def test_an_incident_is_told_once_under_every_delay_and_the_nearest_healthy_case
     case = case_of(name, spec)
     (at_once,) = told(spec, parts(spec), case, None, AT_ONCE)
 
-    for delivery in DELIVERIES:
+    for delivery in DELIVERIES if sent_by_nodes(spec) else DELIVERIES[:3]:
         found = told(spec, parts(spec), case, None, delivery)
         healthy = told(spec, parts(spec), case, nearest_healthy(spec, delivery), delivery)
 
