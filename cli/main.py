@@ -105,6 +105,7 @@ ENTRIES: Final = (
     Entry("page", "cli.page:app", "Whether pages arrive."),
     Entry("bench", "cli.bench.command:app", "Load on an endpoint, and what it comes to."),
     Entry("budget", "cli.budget:app", "Budgets: status, approve a stop, resume."),
+    Entry("alarms", "cli.alarms:app", "Alarms: export those that follow jobs and nodes."),
     Entry(
         "replay",
         "cli.replay.command:replay_scenarios",

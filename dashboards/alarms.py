@@ -15,7 +15,7 @@ from constructs import Construct
 
 from environments.maintenance import Window
 from fleet import metrics, naming
-from fleet.alarms import AlarmSpec, CompositeSpec, MathRef, MetricRef, Severity, Spec, alarms_in
+from fleet.alarms import AlarmSpec, AnySpec, CompositeSpec, ContributorSpec, MathRef, MetricRef, Severity, alarms_in
 from fleet.alarms.specs import SUPPRESSOR_EXTENSION_SECONDS, SUPPRESSOR_WAIT_SECONDS
 
 # What a page may be routed by without reading the alarm's name. The environment's own are put on by its stage.
@@ -31,7 +31,7 @@ class AlarmGroup(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        specs: Sequence[Spec],
+        specs: Sequence[AnySpec],
         topics: Mapping[Severity, sns.ITopic],
         bypass_pager: sns.ITopic,
         runbooks_url: str,
@@ -46,9 +46,12 @@ class AlarmGroup(Construct):
         self.by_key: dict[str, Alarm] = {}
         for spec in specs:
             told = [topics[spec.severity], *([bypass_pager] if spec.bypass_pager else [])] if spec.notifies else []
-            self.by_key[spec.key] = (
-                self._metric_alarm(spec, told) if isinstance(spec, AlarmSpec) else self._composite(spec, told)
-            )
+            if isinstance(spec, CompositeSpec):
+                self.by_key[spec.key] = self._composite(spec, told)
+            elif isinstance(spec, AlarmSpec):
+                self.by_key[spec.key] = self._metric_alarm(spec, told)
+            else:
+                self.by_key[spec.key] = self._followed(spec, told)
         for key, value in tags.items():
             Tags.of(self).add(key, value)
 
@@ -64,7 +67,6 @@ class AlarmGroup(Construct):
     def _metric_alarm(self, spec: AlarmSpec, told: Sequence[sns.ITopic]) -> cw.CfnAlarm:
         # An L1: an alarm takes one call over the bridge to Node in place of six, and there are dozens of alarms.
         breaching, evaluated = spec.datapoints
-        topics = [topic.topic_arn for topic in told] or None
         return cw.CfnAlarm(
             Construct(self, spec.key),
             "Resource",
@@ -78,17 +80,22 @@ class AlarmGroup(Construct):
             warm_up_configuration=None
             if spec.warm_up_minutes is None
             else cw.CfnAlarm.WarmUpConfigurationProperty(warm_up_period_duration_in_minutes=spec.warm_up_minutes),
-            alarm_actions=topics,
-            ok_actions=topics,
-            action_configuration=cw.CfnAlarm.ActionConfigurationProperty(
-                alarm_tags_propagation=cw.CfnAlarm.AlarmTagsPropagationProperty(
-                    enabled=True, included_tag_keys=list(ROUTING_TAGS)
-                )
-            )
-            if told
-            else None,
-            tags=[CfnTag(key="severity", value=spec.severity)],
+            **_telling(spec, told),
             **watched(spec.metric),
+        )
+
+    def _followed(self, spec: ContributorSpec, told: Sequence[sns.ITopic]) -> cw.CfnAlarm:
+        criteria = cw.CfnAlarm.AlarmPromQLCriteriaProperty(
+            query=spec.expression, pending_period=spec.pending_seconds, recovery_period=spec.recovery_seconds
+        )
+        return cw.CfnAlarm(
+            Construct(self, spec.key),
+            "Resource",
+            alarm_name=spec.name,
+            alarm_description=spec.description(self._runbooks_url),
+            evaluation_criteria=cw.CfnAlarm.EvaluationCriteriaProperty(prom_ql_criteria=criteria),
+            evaluation_interval=metrics.PERIOD_SECONDS,
+            **_telling(spec, told),
         )
 
     def _composite(self, spec: CompositeSpec, told: Sequence[sns.ITopic]) -> cw.CompositeAlarm:
@@ -120,6 +127,20 @@ class AlarmGroup(Construct):
         return alarm
 
 
+def _telling(spec: AlarmSpec | ContributorSpec, told: Sequence[sns.ITopic]) -> dict[str, Any]:
+    """Whom an alarm tells, of its end too, and the tags that go along."""
+    topics = [topic.topic_arn for topic in told] or None
+    propagation = cw.CfnAlarm.AlarmTagsPropagationProperty(enabled=True, included_tag_keys=list(ROUTING_TAGS))
+    return {
+        "alarm_actions": topics,
+        "ok_actions": topics,
+        "action_configuration": cw.CfnAlarm.ActionConfigurationProperty(alarm_tags_propagation=propagation)
+        if told
+        else None,
+        "tags": [CfnTag(key="severity", value=spec.severity)],
+    }
+
+
 def watched(ref: MetricRef | MathRef) -> dict[str, Any]:
     """What an alarm looks at, as its properties; without a unit, which could only hide data."""
     if isinstance(ref, MathRef):
@@ -149,7 +170,9 @@ def _dimensions(ref: MetricRef) -> list[cw.CfnAlarm.DimensionProperty]:
 ALARMS_OF_A_RULE: Final = 100
 
 
-def mute(scope: Construct, environment: str, windows: Sequence[Window], alarms: Mapping[str, Sequence[Spec]]) -> None:
+def mute(
+    scope: Construct, environment: str, windows: Sequence[Window], alarms: Mapping[str, Sequence[AnySpec]]
+) -> None:
     """A rule for each window, or several where it is about more alarms than one may name."""
     for window in windows:
         fleets = window.fleets or tuple(alarms)

@@ -11,11 +11,14 @@ from environments.model import Environment
 from fleet import naming
 from fleet.alarms import (
     AlarmSettings,
+    AnySpec,
+    ContributorSpec,
     Spec,
     Thresholds,
     change_in_progress,
     endpoint_alarms,
     fleet_alarms,
+    followed_alarms,
     hosted_alarms,
     metrics_budget,
     platform_alarms,
@@ -67,6 +70,22 @@ def environment_alarms(environment: Environment, endpoints: Mapping[str, Endpoin
     return alarms
 
 
+def deployed_alarms(
+    environment: Environment, classic: Mapping[str, tuple[Spec, ...]]
+) -> Mapping[str, tuple[AnySpec, ...]]:
+    """What is deployed by fleet: ``classic``, or with the file's ``promql`` what follows jobs and nodes instead.
+
+    An endpoint that SageMaker serves has no nodes of ours, and no series of them.
+    """
+    if environment.monitoring.alarms == "classic":
+        return classic
+    with_nodes = {fleet.name: fleet for fleet in environment.node_fleets}
+    return {
+        name: followed_alarms(alarm_settings(environment, with_nodes[name]), specs) if name in with_nodes else specs
+        for name, specs in classic.items()
+    }
+
+
 def platform_health_alarms(environment: Environment, precompilation: str) -> tuple[Spec, ...]:
     """The alarms of the platform itself; ``precompilation`` is the ARN of the precompile pipeline."""
     return (
@@ -109,5 +128,6 @@ def lint_alarms(environment: Environment) -> Iterator[Diagnostic]:
     if not can_be_planned(environment):
         return
     endpoints = {fleet.name: _ANY_BALANCER for fleet in environment.inference_fleets}
-    specs = [spec for of_fleet in environment_alarms(environment, endpoints).values() for spec in of_fleet]
+    deployed = deployed_alarms(environment, environment_alarms(environment, endpoints))
+    specs = [spec for of_fleet in deployed.values() for spec in of_fleet if not isinstance(spec, ContributorSpec)]
     yield from lint(of_specs([*specs, *platform_health_alarms(environment, _ANY_PIPELINE)]), around(environment))

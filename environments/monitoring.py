@@ -1,9 +1,9 @@
 """What an environment file says of measuring: how often, for how long, and for whom besides CloudWatch."""
 
 from ipaddress import IPv4Address
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from environments.strict_model import StrictModel
 
@@ -22,10 +22,27 @@ class Monitoring(StrictModel):
     period_seconds: Annotated[int, Field(ge=1, le=60)] = 5
     log_retention_days: Literal[7, 14, 30, 90, 365] = 30
     prometheus: Prometheus | None = None
-    otlp: bool = False
-    """Whether series by core go to CloudWatch's OTLP endpoint too, where they are billed by the byte."""
+    otlp: bool | Literal["rules", "nodes", "cores"] = False
+    """What goes to CloudWatch's OTLP endpoint, where it is billed by the byte: what the rules of alarms read, what
+    nodes and jobs do, or all that cores do, which is true too. Default: nothing."""
+    alarms: Literal["classic", "promql"] = "classic"
+    """Whether a fleet's alarms follow each of its jobs and nodes, in PromQL over what goes to the OTLP endpoint, or
+    are one for each fleet and kind. Default: classic, which every region has."""
     endpoint_dashboards: bool = False
     """Whether each endpoint has a dashboard of its own, at CloudWatch's $3 a month beyond an account's first three;
     ``inference`` is then a row of each. Default: a section of each there."""
     cloudwatch_usd_per_month: Annotated[float, Field(gt=0)] | None = None
     """What CloudWatch may cost; synthesis warns when more is expected. Default: whatever it costs."""
+
+    @model_validator(mode="after")
+    def _rules_have_series(self) -> Self:
+        if self.alarms == "promql" and not self.otlp:
+            raise ValueError("alarms: promql reads what goes over OTLP; set otlp: rules, nodes or cores")
+        return self
+
+    @property
+    def otlp_level(self) -> Literal["rules", "nodes", "cores"] | None:
+        """How much goes there; None is nothing."""
+        if isinstance(self.otlp, bool):
+            return "cores" if self.otlp else None
+        return self.otlp

@@ -13,11 +13,11 @@ from constructs import Construct
 from dashboards import agent_health, capacity_and_cost, endpoint, inference, operator, training
 from dashboards.alarms import Alarm, AlarmGroup, mute
 from dashboards.dashboard import dashboard
-from environments.alarms import environment_alarms, platform_health_alarms
+from environments.alarms import deployed_alarms, environment_alarms, platform_health_alarms
 from environments.model import Environment
 from environments.month_shape import over_cloudwatch_budget
 from fleet import naming
-from fleet.alarms import Severity, Spec
+from fleet.alarms import AnySpec, Severity
 from fleet.capacity import LaunchPlan
 from fleet.load_balancer import EndpointNames
 from stacks.constructs.retention import retention_of
@@ -53,7 +53,9 @@ class ObservabilityStack(Stack):
         if environment.budgets is not None:
             self._let_budgets_in()
         self.bypass_pager = self._topic("PastThePager", self.topic_key, naming.bypass_pager_topic(environment.name))
-        specs = environment_alarms(environment, endpoints)
+        # Dashboards draw the thresholds of the classic set: those of a query are not on a graph's axis.
+        classic = environment_alarms(environment, endpoints)
+        specs = deployed_alarms(environment, classic)
         platform_health = platform_health_alarms(environment, self._precompilation(environment))
         every = (*platform_health, *(spec for own in specs.values() for spec in own))
         self.alarm_pages = {spec.name: spec.page(environment.paging.runbooks_url) for spec in every if spec.notifies}
@@ -79,16 +81,16 @@ class ObservabilityStack(Stack):
                 (*self.alarms.values(), self.platform_alarms),
                 runbooks_url=environment.paging.runbooks_url,
             ),
-            "training": training.rows(environment.name, environment.training_fleets, plans, specs),
-            "inference": inference.rows(environment, plans, specs, endpoints),
-            "capacity-and-cost": capacity_and_cost.rows(environment.name, plans, specs, self.alarms),
+            "training": training.rows(environment.name, environment.training_fleets, plans, classic),
+            "inference": inference.rows(environment, plans, classic, endpoints),
+            "capacity-and-cost": capacity_and_cost.rows(environment.name, plans, classic, self.alarms),
             "agent-health": agent_health.rows(environment.name, list(plans)),
         }
         for audience, rows in audiences.items():
             if rows:
                 dashboard(self, environment.name, audience, rows)
         own = Construct(self, "Endpoints")
-        for fleet, rows in endpoint.dashboards(environment, plans, specs, endpoints, self.alarms).items():
+        for fleet, rows in endpoint.dashboards(environment, plans, classic, endpoints, self.alarms).items():
             # By the fleet's name as it is: two that differ in a dash only would be one in PascalCase.
             dashboard(own, environment.name, naming.endpoint_audience(fleet), rows, construct_id=fleet)
 
@@ -96,7 +98,7 @@ class ObservabilityStack(Stack):
         self,
         construct_id: str,
         environment: Environment,
-        specs: Sequence[Spec],
+        specs: Sequence[AnySpec],
         *,
         tags: Mapping[str, str] = MappingProxyType({}),
         suppressors: Mapping[str, Alarm] = MappingProxyType({}),

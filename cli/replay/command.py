@@ -7,36 +7,46 @@ import logging
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
-import msgspec
 import typer
 
-from cli.answers import COLORED, refuse, say
+from cli.answers import COLORED, print_json, refuse, say
 from cli.progress import waiting
-from cli.replay import generated, report
+from cli.replay import generated, late, report, swept
 from fleet.diagnostics import did_you_mean
+from local.replay.delivery import AT_ONCE, SWEEP, Delivery
 from local.replay.generator.corpus import SEED, Half
 from local.replay.recording import as_scenario
-from local.replay.run import OURS, PERIOD_SECONDS, SETS, Replay, replay
+from local.replay.run import OURS, PERIOD_SECONDS, SETS, AlarmSet, Replay, replay_under
 from local.replay.scenario import CORPUS, Scenario, load
 from local.replay.score import score
+from local.replay.sweep import Sweep, SweepError, asked, rows
 from local.scenario_file import ScenarioFileError
 
 # Fewer are over before workers would have begun.
 _FEW: Final = 4
+# Alarms are made by functions, which forked workers have and no pickle takes.
+_SETS: Final[dict[str, AlarmSet]] = {}
 
 
 @contextmanager
-def replaying(read: Sequence[tuple[Scenario, Path]], sets: Sequence[str]) -> Iterator[Iterator[Replay]]:
-    """What comes of each scenario, in their order; files that they name lie in the folder beside them."""
+def replaying(
+    read: Sequence[tuple[Scenario, Path]], sets: Mapping[str, AlarmSet], deliveries: Sequence[Delivery] = (AT_ONCE,)
+) -> Iterator[Iterator[list[Replay]]]:
+    """What comes of each scenario under each of ``deliveries``, in their order.
+
+    Files that scenarios name lie in the folder beside them.
+    """
     workers = min(os.cpu_count() or 1, len(read))
-    one = partial(_one, tuple(sets))
+    _SETS.clear()
+    _SETS.update(sets)
+    one = partial(_one, tuple(deliveries))
     if len(read) < _FEW or workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
         yield map(one, read)
         return
@@ -48,11 +58,11 @@ def replaying(read: Sequence[tuple[Scenario, Path]], sets: Sequence[str]) -> Ite
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _one(sets: Sequence[str], read: tuple[Scenario, Path]) -> Replay:
+def _one(deliveries: Sequence[Delivery], read: tuple[Scenario, Path]) -> list[Replay]:
     # Scenarios print garbage on purpose, and the agent says so in the log of a node that is not there.
     logging.getLogger("agents").setLevel(logging.ERROR)
     scenario, folder = read
-    return replay(scenario, {name: SETS[name] for name in sets}, folder)
+    return replay_under(scenario, _SETS, deliveries, folder)
 
 
 def _end_at_once() -> None:
@@ -70,6 +80,14 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Hold rival alarm sets against ours.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    delay: Annotated[int, typer.Option(min=0, max=15, help="Minutes after which CloudWatch shows a datum.")] = 0,
+    skew: Annotated[int, typer.Option(min=0, max=15, help="Minutes by which two clocks in three are wrong.")] = 0,
+    partly: Annotated[
+        bool, typer.Option("--partial", help="Show what nodes that do not run send one look later.")
+    ] = False,
+    delays: Annotated[
+        bool, typer.Option("--delays", help="Replay under every delay, and compare; exit by the first, at once.")
+    ] = False,
     half: Annotated[
         Half | None, typer.Option("--generated", help="Replay a set of generated scenarios; of test, figures only.")
     ] = None,
@@ -78,6 +96,11 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
         bool,
         typer.Option("--look-inside", help="Name scenarios of test too. Whoever tunes to them has no figure any more."),
     ] = False,
+    sweep: Annotated[
+        str | None,
+        typer.Option(help="Give an alarm one threshold after the other: ALARM.threshold=1..50, or =1,5,20."),
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the rows of --sweep into this file too.")] = None,
     export: Annotated[
         Path | None, typer.Option(help="Write the generated scenarios into this folder, and replay nothing.")
     ] = None,
@@ -86,25 +109,58 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     if export is not None:
         _export(export, seed)
         return
-    if half is not None and scenarios:
-        refuse("--generated brings its own scenarios: pass either it or files")
-    sets, closed = tuple(SETS) if compare else (OURS,), half is Half.TEST and not look_inside
+    if csv is not None and sweep is None:
+        refuse("--csv writes the rows of --sweep: pass that too")
+    closed = half is Half.TEST and not look_inside
     try:
-        read = generated.read(half, seed) if half else [_read(path) for path in _files(scenarios or [CORPUS])]
-        replays = _replayed(read, sets, quiet=as_json or closed)
-    except ScenarioFileError as error:
+        read = _asked_for(scenarios or [], half, seed)
+        if sweep is not None:
+            _sweep(read, asked(sweep), csv, as_json=as_json)
+            return
+        sets = SETS if compare else {OURS: SETS[OURS]}
+        deliveries = SWEEP if delays else (late.delivery(delay, skew, partial=partly),)
+        by_delivery = _replayed(read, sets, deliveries, quiet=as_json or closed)
+        replays = by_delivery[deliveries[0].name]
+    except (ScenarioFileError, SweepError) as error:
         refuse(error)
     scores = {name: score(replays, name) for name in sets}
-    if as_json:
-        answer = report.as_json(replays, scores, closed=closed)
-        typer.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2))
+    if delays:
+        _compare(by_delivery, as_json=as_json)
+    elif as_json:
+        print_json(report.as_json(replays, scores, closed=closed))
     else:
-        if len(replays) == 1:
-            report.show_timeline(COLORED, replays[0])
-        report.show_scores(COLORED, replays, scores)
+        report.show(COLORED, replays, scores)
     ours = scores[OURS]
     if any(outcome.first is None for outcome in ours.outcomes) or not all(each.is_true for each in ours.judged):
         raise typer.Exit(1)
+
+
+def _asked_for(files: list[Path], half: Half | None, seed: int) -> list[tuple[Scenario, Path]]:
+    if half is None:
+        return [_read(path) for path in _files(files or [CORPUS])]
+    if files:
+        refuse("--generated brings its own scenarios: pass either it or files")
+    return generated.read(half, seed)
+
+
+def _sweep(read: Sequence[tuple[Scenario, Path]], sweep: Sweep, csv: Path | None, *, as_json: bool) -> None:
+    found = rows(sweep.scores(_replayed(read, sweep.sets(), quiet=True)[AT_ONCE.name]))
+    if csv is not None:
+        try:
+            swept.write(csv, found)
+        except OSError as error:
+            refuse(f"{csv}: {error.strerror}")
+    if as_json:
+        print_json({"alarm": sweep.alarm, "rows": found})
+    else:
+        swept.show(COLORED, sweep.alarm, found)
+
+
+def _compare(by_delivery: late.ByDelivery, *, as_json: bool) -> None:
+    if as_json:
+        print_json(late.as_json(by_delivery))
+    else:
+        late.show(COLORED, by_delivery)
 
 
 def _export(folder: Path, seed: int) -> None:
@@ -139,13 +195,20 @@ def _read(path: Path) -> tuple[Scenario, Path]:
     return as_scenario(path, PERIOD_SECONDS), path.parent
 
 
-def _replayed(read: Sequence[tuple[Scenario, Path]], sets: tuple[str, ...], *, quiet: bool) -> list[Replay]:
-    found: list[Replay] = []
-    with replaying(read, sets) as replays, waiting("replaying") as line:
+def _replayed(
+    read: Sequence[tuple[Scenario, Path]],
+    sets: Mapping[str, AlarmSet],
+    deliveries: Sequence[Delivery] = (AT_ONCE,),
+    *,
+    quiet: bool,
+) -> dict[str, list[Replay]]:
+    """The replays of all scenarios by the name of each delivery."""
+    found: list[list[Replay]] = []
+    with replaying(read, sets, deliveries) as replays, waiting("replaying") as line:
         for each in replays:
             found.append(each)
             line.update(f"scenario {len(found)} of {len(read)}")
             if not quiet:
                 with line.aside():
-                    report.show_scenario(COLORED, each)
-    return found
+                    report.show_scenario(COLORED, each[0])
+    return {how.name: [each[index] for each in found] for index, how in enumerate(deliveries)}

@@ -27,6 +27,13 @@ def show_scenario(console: Console, replay: Replay) -> None:
     console.print(f"{replay.scenario.name}: {'; '.join(parts) or 'silence'}")
 
 
+def show(console: Console, replays: Sequence[Replay], scores: Scores) -> None:
+    """One scenario's timeline, and the tables of all."""
+    if len(replays) == 1:
+        show_timeline(console, replays[0])
+    show_scores(console, replays, scores)
+
+
 def show_timeline(console: Console, replay: Replay) -> None:
     """The states of each fleet's nodes, and what was told in between, in the order of time."""
     lines = [
@@ -54,7 +61,7 @@ def show_scores(console: Console, replays: Sequence[Replay], scores: Scores) -> 
     sets = Table("pages of", "incidents", "recall", "sent", "precision", "median minutes", "idle", "hardware", lost)
     for name, result in scores.items():
         pages = result.of(Severity.PAGE)
-        minutes = [_minutes(pages.minutes(kind)) for kind in ("idle", "hardware")]
+        minutes = [in_minutes(pages.minutes(kind)) for kind in ("idle", "hardware")]
         _row(sets, name, pages, *minutes, _lost(pages))
     print_table(sets, console)
     hours = sum(replay.scenario.node_hours for replay in replays)
@@ -66,8 +73,8 @@ def as_json(replays: Sequence[Replay], scores: Scores, *, closed: bool = False) 
     figures = {
         "scenario_count": len(replays),
         "node_hours": sum(replay.scenario.node_hours for replay in replays),
-        "sets": {name: _figures(result) for name, result in scores.items()},
-        "alarms": {alarm: _figures(scores[OURS].of_alarm(alarm)) for alarm in scores[OURS].alarms},
+        "sets": {name: figures_of(result) for name, result in scores.items()},
+        "alarms": {alarm: figures_of(scores[OURS].of_alarm(alarm)) for alarm in scores[OURS].alarms},
     }
     return figures if closed else {**figures, **_scenarios(replays, scores)}
 
@@ -91,7 +98,8 @@ def _missed(scenario: str, incident: Incident) -> dict[str, Any]:
     return {"scenario": scenario, "incident": incident.model_dump(mode="json")}
 
 
-def _figures(result: Score) -> dict[str, Any]:
+def figures_of(result: Score) -> dict[str, Any]:
+    """Pages and tickets of one set."""
     return {
         severity.value: {
             "incidents": len(part.outcomes),
@@ -114,15 +122,16 @@ def _row(table: Table, name: str, result: Score, *more: str) -> None:
     table.add_row(
         name,
         str(len(result.outcomes)),
-        _percent(result.recall),
+        percent(result.recall),
         str(len(result.judged)),
-        _percent(result.precision),
-        _minutes(result.minutes()),
+        percent(result.precision),
+        in_minutes(result.minutes()),
         *more,
     )
 
 
-def _percent(share: float | None) -> str:
+def percent(share: float | None) -> str:
+    """A share of one as percent."""
     return "-" if share is None else f"{share:.1%}"
 
 
@@ -132,5 +141,6 @@ def _lost(result: Score) -> str:
     return "-" if lost is None or at_stake is None else f"${lost:,.0f} of ${at_stake:,.0f}"
 
 
-def _minutes(value: float | None) -> str:
+def in_minutes(value: float | None) -> str:
+    """To the tenth."""
     return "-" if value is None else f"{value:.1f}"

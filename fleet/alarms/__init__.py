@@ -4,6 +4,8 @@ One set per fleet, whatever its number of nodes, and one for the platform's own 
 ``docs/runbooks/<key>.md``.
 """
 
+from collections.abc import Sequence
+
 from fleet.alarms import health, utilization
 from fleet.alarms.capacity import capacity_alarms
 from fleet.alarms.changes import change_in_progress
@@ -34,6 +36,7 @@ __all__ = [
     "AlarmSpec",
     "AlarmSpecError",
     "AllOf",
+    "AnySpec",
     "Area",
     "Comparison",
     "CompositeSpec",
@@ -52,6 +55,7 @@ __all__ = [
     "drawn_on",
     "endpoint_alarms",
     "fleet_alarms",
+    "followed_alarms",
     "hosted_alarms",
     "metrics_budget",
     "platform_alarms",
@@ -59,6 +63,7 @@ __all__ = [
 ]
 
 Spec = AlarmSpec | CompositeSpec
+AnySpec = Spec | ContributorSpec
 
 
 def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
@@ -90,3 +95,16 @@ def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
         utilization.non_finite_loss(settings),
         utilization.straggler(settings),
     )
+
+
+def followed_alarms(settings: AlarmSettings, classic: Sequence[Spec]) -> tuple[AnySpec, ...]:
+    """``classic`` with those that follow jobs and nodes in place of the ones of their keys.
+
+    A part that tells nobody goes with the composite alarm that it was made for.
+    """
+    followed = contributor_alarms(settings)
+    replaced = {spec.key for spec in followed}
+    left = [spec for spec in classic if spec.key not in replaced]
+    read = {part.key for spec in left if isinstance(spec, CompositeSpec) for part in alarms_in(spec.rule)}
+    parts = {part.key for spec in classic if isinstance(spec, CompositeSpec) for part in alarms_in(spec.rule)}
+    return (*(spec for spec in left if spec.notifies or spec.key not in parts or spec.key in read), *followed)

@@ -16,7 +16,7 @@ from fleet.string_enum import StringEnum
 DESCRIPTION_LIMIT: Final = 1024
 # How long a composite waits for its suppressor to fire, and how long it stays quiet after that one has rested.
 SUPPRESSOR_WAIT_SECONDS: Final = 60
-SUPPRESSOR_EXTENSION_SECONDS: Final = 120
+SUPPRESSOR_EXTENSION_SECONDS: Final = 240
 # What watches is silent until it is deployed too, and ran once; the warm-up ends early when its data comes.
 WARM_UP_MINUTES: Final = 30
 

@@ -1,7 +1,7 @@
 """The series that a node's agent pushes by OTLP, as far as a set of rules reads them.
 
-They are the agent's own families (``agents.sinks.series``), called as ``agents.sinks.otlp_requests`` calls them; a test
-decodes its requests and finds the same. Each has the time at which its minute ended.
+They are the agent's own families (``agents.sinks.series``), called as ``agents.sinks.otlp_requests`` calls them, at the
+level that rules need; a test decodes its requests and finds the same. Each has the time at which its minute ended.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from agents.minute.batch import Batch, Datum, NodeMinute
 from agents.minute.log_event import log_event
-from agents.sinks.series.family import Shape
+from agents.sinks.series.family import Family
+from agents.sinks.series.levels import Level, pushed, pushed_name
 from agents.sinks.series.names import PREFIX, SeriesName, of_job, of_node
 from agents.sinks.series.node import families
 from fleet.metrics import CATALOGUE, PERIOD_SECONDS
@@ -18,9 +19,11 @@ from local.alarm_evaluation.promql import Labels, Selector, labels_of
 
 _COMMON: Final = ("environment", "fleet", "node")
 # What makes most of a node's series, and is left out of the work where no rule reads it.
-_BY_PART: Final[Mapping[str, tuple[str, ...]]] = {
-    f"{PREFIX}_core_": ("cores",),
-    f"{PREFIX}_device_": ("device_used_bytes", "devices", "sysfs_devices"),
+_READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    "cores": (f"{PREFIX}_core_",),
+    "device_used_bytes": (f"{PREFIX}_device_",),
+    "devices": (f"{PREFIX}_device_",),
+    "sysfs_devices": (f"{PREFIX}_device_",),
 }
 
 
@@ -44,12 +47,13 @@ class Pushed:
         for selector in selectors:
             self._selectors.setdefault(selector.metric, []).append(selector)
         self._left_out = frozenset(
-            name
-            for begin, names in _BY_PART.items()
-            if not any(metric.startswith(begin) for metric in self._selectors)
-            for name in names
+            part
+            for part, begins in _READ_BY.items()
+            if not any(metric.startswith(begins) for metric in self._selectors)
         )
-        self._datums = frozenset(spec.name for spec in CATALOGUE.values() if self._reads(of_node(spec), of_job(spec)))
+        self._datums = frozenset(
+            spec.name for spec in CATALOGUE.values() if self._may_read(of_node(spec), of_job(spec))
+        )
         self._taken: dict[tuple[str, Labels], bool] = {}
         self._minute = -1
         self._of_minute: dict[int, tuple[tuple[Datum, ...], Sequence[_Measured]]] = {}
@@ -78,13 +82,14 @@ class Pushed:
     def _worked_out(self, entry: NodeMinute, datums: tuple[Datum, ...]) -> Iterator[_Measured]:
         event = {name: value for name, value in log_event(entry).items() if name not in self._left_out}
         read = tuple(datum for datum in datums if datum["MetricName"] in self._datums)
-        for family in families(Batch(entry.minute, entry.seq, "", read, event)):
-            metric = _called(family.name, family.shape)
-            if metric in self._selectors and family.shape is not Shape.INFO:
+        for family in pushed(families(Batch(entry.minute, entry.seq, "", read, event)), Level.RULES):
+            metric = pushed_name(family)
+            if metric in self._selectors:
                 yield from ((metric, family.labels, point.labels, point.value) for point in family.points)
 
-    def _reads(self, *names: SeriesName | None) -> bool:
-        return any(name is not None and _called(name.name, name.shape) in self._selectors for name in names)
+    def _may_read(self, *names: SeriesName | None) -> bool:
+        # What is no series of its own may be part of another.
+        return any(name is None or _called(name) in self._selectors for name in names)
 
     def _takes(self, metric: str, labels: Labels) -> bool:
         known = self._taken.get((metric, labels))
@@ -94,8 +99,8 @@ class Pushed:
         return known
 
 
-def _called(name: str, shape: Shape) -> str:
-    return f"{name}_per_minute" if shape is Shape.COUNT else name
+def _called(of: SeriesName) -> str:
+    return pushed_name(Family(of.name, of.shape, of.help, (), ()))
 
 
 @lru_cache(maxsize=65_536)

@@ -36,11 +36,11 @@ class Tells:
 # A job that completes nothing for long is told of by either: which one it is depends on how its processes wait.
 _NOTHING_DONE: Final = ("IdleAllocated", "JobHang")
 TELLS: Final[Mapping[IncidentKind, Tells]] = {
-    "idle": Tells(_NOTHING_DONE),
-    "hang": Tells(("JobHang", "IdleAllocated")),
+    "idle": Tells(_NOTHING_DONE, ("IdleBelowFloor",)),
+    "hang": Tells(("JobHang", "IdleAllocated"), ("IdleBelowFloor",)),
     "waste": Tells(("LowUtilization",), ("Straggler",)),
     # Its peers hang until they give up, and then its nodes have no job: both are so, and follow from the fault.
-    "hardware": Tells(("HardwareFault",), (*_NOTHING_DONE, "NodesWithoutJob", "CrashLoop")),
+    "hardware": Tells(("HardwareFault",), (*_NOTHING_DONE, "IdleBelowFloor", "NodesWithoutJob", "CrashLoop")),
     "blind": Tells(("FleetBlind", "FleetSilent", "NodeBlind", "AgentSilent"), ("SpoolGrowing",)),
     "straggler": Tells(("Straggler",), ("LowUtilization",)),
     "compiler": Tells(("CompileTooLong", "CompileFailing"), ("CrashLoop",)),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, Literal
 
 from fleet.fleet_spec import MarketKind, Purpose
 from fleet.hosting.surcharge import Surcharge
@@ -70,7 +70,8 @@ class EnvironmentShape:
     functions: tuple[Function, ...]
     tables: int
     log_retention_days: int
-    otlp: bool
+    otlp: Literal["rules", "nodes", "cores"] | None
+    """How much of a node goes over OTLP."""
     alarm_metrics: int
     """Metrics that metric alarms look at, each time they do."""
     composite_alarms: int

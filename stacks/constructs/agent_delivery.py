@@ -157,7 +157,9 @@ def _gate(fleet: Fleet, plan: LaunchPlan) -> dict[str, object]:
 
 def _exporters(monitoring: Monitoring) -> dict[str, object]:
     # Left out where they are off: the parameter of an environment without them stays as it is.
-    told: dict[str, object] = {"otlp": {}} if monitoring.otlp else {}
+    # All of it is the agent's default: an agent of a release before levels would refuse to start with one.
+    level = monitoring.otlp_level
+    told: dict[str, object] = {} if level is None else {"otlp": {} if level == "cores" else {"level": level}}
     if monitoring.prometheus is not None:
         told["prometheus"] = {"address": str(monitoring.prometheus.address), "port": monitoring.prometheus.port}
     return told

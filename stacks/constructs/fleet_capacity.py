@@ -62,7 +62,7 @@ class FleetCapacity(Construct):
             fleet=fleet,
             plans=plans,
             parameters=list(parameters.values()),
-            otlp=monitoring.otlp,
+            otlp=monitoring.otlp_level is not None,
         )
         code.grant_read(node_role.role)
         self.node_role = node_role.role

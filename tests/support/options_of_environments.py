@@ -21,7 +21,9 @@ OF_ENVIRONMENT: Final = (
     Option("monitoring.log_retention_days", [7, 14, 90, 365], [8]),
     Option("monitoring.prometheus", [{"port": 9100}], [{}]),
     Option("monitoring.prometheus.address", ["0.0.0.0"], ["::"]),  # noqa: S104 - what a file may say
-    Option("monitoring.otlp", [True, False], ["perhaps"]),
+    Option("monitoring.otlp", [True, False, "nodes", "cores"], ["perhaps"]),
+    Option("monitoring", [{"otlp": "rules", "alarms": "promql"}], [{"alarms": "promql"}]),
+    Option("monitoring.alarms", ["classic"], ["perhaps"]),
     Option("monitoring.endpoint_dashboards", [True, False]),
     Option("monitoring.cloudwatch_usd_per_month", [5, 1000.5], [0]),
     Option("maintenance", [[{"name": "nightly", "reason": "a patch", "cron": "0 2 * * SUN", "minutes": 90}]]),

@@ -21,6 +21,7 @@ COMMANDS = pytest.mark.parametrize("seen", [each for each in every() if not each
 WITHOUT_JSON = {
     "fleet plan source-figures": "it writes a page in Markdown",
     "fleet prices accept": "it changes one price and says so in a line",
+    "fleet alarms export": "it prints a file in YAML",
     "fleet local demo": "it shows what happens while it happens",
     "fleet local training": "it shows what happens while it happens",
     "fleet local up": "it prints shell variables, to be evaluated",

@@ -13,7 +13,7 @@ from cli import progress
 from cli.main import app
 from cli.progress import waiting
 from cli.replay import command
-from local.replay.run import OURS
+from local.replay.run import OURS, SETS
 from local.replay.scenario import CORPUS, load
 
 
@@ -108,8 +108,8 @@ def test_a_folder_without_scenarios_is_one_line(tmp_path: Path) -> None:
 def test_scenarios_side_by_side_come_to_the_same_in_the_same_order(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Any] = [(load(path), path.parent) for path in quickest(4)]
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    with command.replaying(read, [OURS]) as found:
+    with command.replaying(read, {OURS: SETS[OURS]}) as found:
         side_by_side = list(found)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    with command.replaying(read, [OURS]) as found:
+    with command.replaying(read, {OURS: SETS[OURS]}) as found:
         assert side_by_side == list(found)

@@ -1,5 +1,6 @@
 """Alarm specs as CloudWatch alarms, and fleets as the settings of their alarms."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +15,22 @@ from environments.fleets import TrainingFleet
 from environments.loader import load
 from environments.maintenance import Window
 from environments.model import Environment
-from fleet.alarms import AlarmSettings, Severity, change_in_progress, fleet_alarms, platform_alarms
+from fleet.alarms import (
+    AlarmSettings,
+    AnySpec,
+    Severity,
+    change_in_progress,
+    contributor_alarms,
+    fleet_alarms,
+    followed_alarms,
+    platform_alarms,
+)
 from fleet.fleet_spec import MarketKind
 from fleet.load_balancer import EndpointNames
 from tests.support.templates import new_app
 
 
-def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
+def rendered(settings: AlarmSettings, specs: Sequence[AnySpec] | None = None) -> dict[str, dict[str, Any]]:
     """The properties of every alarm, by its key."""
     stack = cdk.Stack(new_app(), "Alarms")
     topics: dict[Severity, sns.ITopic] = {
@@ -35,7 +45,7 @@ def rendered(settings: AlarmSettings) -> dict[str, dict[str, Any]]:
         stack,
         "fleet",
         specs=(
-            *fleet_alarms(settings),
+            *(fleet_alarms(settings) if specs is None else specs),
             *platform_alarms("prod", has_block_engine=True, has_pools=True, forecast_percent=105),
         ),
         topics=topics,
@@ -182,7 +192,7 @@ def test_low_utilization_is_quiet_while_somebody_changes_the_environment(alarms:
         composite["ActionsSuppressor"],
         composite["ActionsSuppressorWaitPeriod"],
         composite["ActionsSuppressorExtensionPeriod"],
-    ) == ("prod/platform/ChangeInProgress", 60, 120)
+    ) == ("prod/platform/ChangeInProgress", 60, 240)
 
 
 def test_a_window_mutes_what_notifies_of_its_fleets_a_hundred_alarms_a_rule() -> None:
@@ -214,3 +224,31 @@ def test_a_window_mutes_what_notifies_of_its_fleets_a_hundred_alarms_a_rule() ->
         "inf2-chat"
     }
     assert not [name for name in muted if "AboveThreshold" in name or "/platform/" in name]
+
+
+def test_an_alarm_that_follows_nodes_is_a_query_with_periods_of_its_own() -> None:
+    settings = AlarmSettings(
+        environment="prod", fleet="trn1", purpose="training", market=MarketKind.ON_DEMAND, nodes=16
+    )
+    found = rendered(settings, followed_alarms(settings, fleet_alarms(settings)))
+    (spec,) = (each for each in contributor_alarms(settings) if each.key == "NodeBlind")
+
+    blind = found["NodeBlind"]
+    criteria = {"Query": spec.expression, "PendingPeriod": 180, "RecoveryPeriod": 300}
+    assert blind["EvaluationCriteria"] == {"PromQLCriteria": criteria}
+    assert blind["EvaluationInterval"] == 60
+    assert blind["AlarmActions"] == blind["OKActions"] != []
+    # What is about metrics of the classic kind would be refused beside a query.
+    assert {"MetricName", "Metrics", "Threshold", "EvaluationPeriods", "TreatMissingData"}.isdisjoint(blind)
+
+
+def test_what_only_the_capacity_watch_knows_stays_classic_and_parts_go_with_their_composite() -> None:
+    settings = AlarmSettings(
+        environment="prod", fleet="trn1", purpose="training", market=MarketKind.ON_DEMAND, nodes=16
+    )
+    found = rendered(settings, followed_alarms(settings, fleet_alarms(settings)))
+
+    assert "MetricName" in found["CapacityMissing"]
+    assert "Metrics" in found["FleetSilent"]
+    assert {"UtilizationBelowThreshold", "WasteAboveThreshold"}.isdisjoint(found)
+    assert "EvaluationCriteria" in found["LowUtilization"]

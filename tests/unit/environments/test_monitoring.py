@@ -39,6 +39,10 @@ def test_metrics_are_served_on_the_loopback_address_unless_another_is_given(tmp_
         ),
         ("{prometheus: {prot: 9469}}", "monitoring.prometheus.prot: unknown key; did you mean port?"),
         ("{prometheus: {port: 9469, address: here}}", "monitoring.prometheus.address: 'here' is not"),
+        (
+            "{alarms: promql}",
+            "monitoring: alarms: promql reads what goes over OTLP; set otlp: rules, nodes or cores",
+        ),
         ("{otpl: true}", "monitoring.otpl: unknown key; did you mean otlp?"),
     ],
 )
@@ -48,3 +52,8 @@ def test_a_mistake_is_one_line(tmp_path: Path, monitoring: str, line: str) -> No
 
     assert len(str(refused.value).splitlines()) == 1
     assert line in str(refused.value)
+
+
+def test_true_is_all_that_cores_do() -> None:
+    levels = [Monitoring(otlp=otlp).otlp_level for otlp in (False, True, "rules")]
+    assert levels == [None, "cores", "rules"]

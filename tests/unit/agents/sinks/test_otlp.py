@@ -1,13 +1,18 @@
 """What a batch is over OTLP: valid by the protocol's own definition, complete, and cut to the endpoint's limits."""
 
+from dataclasses import replace
+
 import pytest
 
 from agents.collectors.collector import Contribution
+from agents.collectors.jobs.job import Job
 from agents.minute.batch import Batch
 from agents.sinks.otlp_requests import requests
+from agents.sinks.series.levels import READ_BY_RULES, Level
 from fleet import metrics
+from planning.month.cloudwatch import OTLP_BYTES_OF_A_POINT, OTLP_POINTS
 from tests.support import agents, batches, samples
-from tests.support.otlp import count, decoded, labels, parsed
+from tests.support.otlp import billed_bytes, count, decoded, labels, parsed
 
 FULL = batches.one(samples.full_node())
 SMALL = Batch(agents.MINUTE, 1, "s", (), {"environment": "test", "fleet": "pretrain", "node": "i-1"})
@@ -89,3 +94,35 @@ def test_a_request_that_is_too_large_is_halved_until_it_fits() -> None:
 
 def test_a_single_point_goes_out_whatever_its_size() -> None:
     assert [count(body) for body in requests(SMALL, size=1)] == [1]
+
+
+def on_efa() -> Batch:
+    """A node of a training fleet with names as long as they are in AWS, on EFA."""
+    job = Job("0f3b7a52-7c1e-4d2b-9a53-2b8f6c1d0e9a", "llama", "research", registered=True)
+    efa = {metrics.EFA_TRANSMIT_BYTES: 1e9, metrics.EFA_RETRANSMITS: 3.0, metrics.EFA_FALLBACK_TO_TCP: 0.0}
+    made = batches.one(samples.full_node(), around=Contribution(jobs=(job,), metrics=efa))
+    where = {"environment": "prod", "fleet": "trn1-pretrain", "node": "i-0123456789abcdef0"}
+    return replace(made, log_event={**made.log_event, **where})
+
+
+@pytest.mark.parametrize("level", Level)
+def test_a_node_sends_as_many_bytes_as_the_plan_of_a_month_counts(level: Level) -> None:
+    bodies = list(requests(on_efa(), level=level))
+    of_node, of_core = OTLP_POINTS[level]
+    assert of_node.low <= sum(map(count, bodies)) - 32 * of_core <= of_node.high
+    assert billed_bytes(*bodies) == pytest.approx(sum(map(count, bodies)) * OTLP_BYTES_OF_A_POINT, rel=0.07)
+
+
+def test_for_rules_a_node_sends_what_they_read_and_no_count_of_nothing() -> None:
+    points = decoded(*requests(on_efa(), level=Level.RULES))
+    assert points.keys() <= READ_BY_RULES
+    assert "neuron_fleet_node_hardware_errors_per_minute" not in points
+    assert points["neuron_fleet_efa_fallback_to_tcp_per_minute"][0].as_double == 0
+    states = {labels(point)["neuron_fleet_node_state"]: point.as_double for point in points["neuron_fleet_node_state"]}
+    assert states == {"BLIND": 0, "COMPILING": 0, "NO_JOB": 0, "RUNNING": 1}
+
+
+def test_for_nodes_no_core_and_no_device_is_sent() -> None:
+    points = decoded(*requests(on_efa(), level=Level.NODES))
+    assert not [name for name in points if name.startswith(("neuron_fleet_core_", "neuron_fleet_device_"))]
+    assert "neuron_fleet_job_executions_completed_per_minute" in points

@@ -7,12 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from local.replay.run import OURS, SETS, replay
+from local.replay.delivery import Delivery, Late
+from local.replay.run import OURS, SETS, Replay, replay, replay_under
 from local.replay.scenario import CORPUS, load
 from local.replay.score import score
 
 FILES = sorted(CORPUS.glob("*.yaml"))
 ALL = {file.stem: load(file) for file in FILES}
+LATE = (*(Delivery.after(minutes) for minutes in (1, 2, 5)), Delivery(name="affected late", late=Late.AFFECTED))
+# One of each kind of incident, and a change that may not page.
+LATE_TOO = [
+    "blind-one-node-of-two",
+    "endpoint-sick",
+    "hang-one-job-of-two",
+    "hardware-two-nodes",
+    "healthy-deploy-drains-nodes",
+    "idle-one-job-of-two",
+    "stall-one-job-of-two",
+]
+OWN = {OURS: SETS[OURS]}
 FAST = [name for name, scenario in ALL.items() if scenario.fast]
 
 
@@ -28,7 +41,18 @@ def test_the_corpus_is_large_and_holds_every_kind_of_incident() -> None:
 
 @pytest.mark.parametrize("name", FAST)
 def test_pages_and_tickets_come_in_time_and_none_is_false(name: str) -> None:
-    found = score([replay(ALL[name], {OURS: SETS[OURS]}, CORPUS)], OURS)
+    assert_all_is_told_and_nothing_else(replay(ALL[name], OWN, CORPUS))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", LATE_TOO)
+def test_late_data_are_told_as_much_later_and_make_nothing_false(name: str) -> None:
+    for replayed in replay_under(ALL[name], OWN, LATE, CORPUS):
+        assert_all_is_told_and_nothing_else(replayed)
+
+
+def assert_all_is_told_and_nothing_else(replayed: Replay) -> None:
+    found = score([replayed], OURS)
 
     assert [outcome.incident for outcome in found.outcomes if outcome.first is None] == []
     assert [each.told for each in found.judged if not each.is_true] == []

@@ -53,16 +53,16 @@ def test_every_alarm_of_a_fleet_is_evaluated_as_it_is_deployed() -> None:
             assert definition(spec) == metric_alarm(settings)
 
 
-def test_low_utilization_waits_for_the_end_of_a_change_and_five_minutes_more() -> None:
+def test_low_utilization_waits_for_the_end_of_a_change_and_ten_minutes_more() -> None:
     assert pages(STALLED, changes=()) == {"LowUtilization": 75.2}
-    # The suppressor looks at three minutes, and its extension is five.
-    assert pages(STALLED) == {"LowUtilization": 88.2}
+    # The suppressor looks at six minutes, and its extension is four.
+    assert pages(STALLED) == {"LowUtilization": 90.2}
 
 
 def test_a_rollout_holds_it_back_as_a_deployment_does() -> None:
     rollout = STALLED.changes[0].model_copy(update={"kind": "rollout"})
 
-    assert pages(STALLED, changes=(rollout,)) == {"LowUtilization": 88.2}
+    assert pages(STALLED, changes=(rollout,)) == {"LowUtilization": 90.2}
 
 
 def test_what_is_muted_and_lasts_is_told_at_the_end_of_the_window() -> None:

@@ -97,9 +97,9 @@ def test_what_a_node_could_not_send_waits_on_its_disk_and_is_seen_when_it_comes(
 
 
 def test_what_is_muted_and_lasts_is_told_at_the_end_of_the_window_and_what_is_over_is_not() -> None:
-    window = ({"at": 5, "until": 25},)
+    window = ({"at": 5, "until": 35},)
 
-    assert pages(faults({"nodes": [0], "at": 10}, maintenance=window)) == [(25.2, ["f-0"])]
+    assert pages(faults({"nodes": [0], "at": 10}, maintenance=window)) == [(35.2, ["f-0"])]
     assert pages(faults({"nodes": [0], "at": 6, "until": 8}, replaced(0, 8), maintenance=window)) == []
 
 

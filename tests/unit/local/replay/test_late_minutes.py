@@ -12,6 +12,7 @@ from fleet.alarms import AlarmSettings, AlarmSpec, MetricRef, Spec, TreatMissing
 from fleet.fleet_spec import MarketKind
 from fleet.hosting.variants import VariantNames
 from fleet.load_balancer import EndpointNames
+from fleet.metrics import AGENT_CATALOGUE
 from fleet.serving.scaling import Scaling, Targets
 from local.replay.delivery import AT_ONCE, Delivery, Late
 from tests.support.alarm_pages import every_alarm
@@ -28,6 +29,7 @@ WELL: Final = {
     "healthy": 2.0,
     "GroupDesiredCapacity": 4.0,
 }
+RESTING: Final = {"compiling": 0.0, "starting": 0.0, "present": 3.0}
 CASES: Final = {
     "HardwareFault": Case({"faulty": 0, "errors": 0}, {"faulty": 1, "errors": 1}),
     "FleetSilent": Case({"heartbeat": 1, "nodes": 3}, {"nodes": 3}, ill_nodes=3),
@@ -43,6 +45,8 @@ CASES: Final = {
     "NoHealthyTargets of SageMaker": Case({"CPUUtilization": 0.0}, {}),
     "EndpointSaturated": Case({**WELL, "busy": 50}, {**WELL, "busy": 71}, ill_nodes=3),
     "PrecompileFailed": Case({}, {"failed": 1}),
+    "IdleAllocated": Case({**RESTING, "idle": 0, "price": 90}, {**RESTING, "idle": 1, "price": 90}),
+    "IdleBelowFloor": Case({**RESTING, "idle": 0, "price": 0.1}, {**RESTING, "idle": 1, "price": 0.1}),
     "LowUtilization": Case(
         {"LowestJobTensorEngineUtilization": 20, "LowestJobCoreUtilization": 60, "WastedUsdPerHour": 5.01},
         {"LowestJobTensorEngineUtilization": 19, "LowestJobCoreUtilization": 60, "WastedUsdPerHour": 5.01},
@@ -70,6 +74,11 @@ def needed(spec: Spec) -> int:
     return max(each.datapoints[0] for each in metric_alarms(spec))
 
 
+def sent_by_nodes(spec: Spec) -> bool:
+    """Whether what it reads has many senders: what AWS publishes has one, which is late as a whole."""
+    return any(name in AGENT_CATALOGUE for each in metric_alarms(spec) for name in each.metric.names)
+
+
 def metric_alarms(spec: Spec) -> tuple[AlarmSpec, ...]:
     return (spec,) if isinstance(spec, AlarmSpec) else parts(spec)
 
@@ -95,7 +104,7 @@ def test_an_incident_is_told_once_under_every_delay_and_the_nearest_healthy_case
     case = case_of(name, spec)
     (at_once,) = told(spec, parts(spec), case, None, AT_ONCE)
 
-    for delivery in DELIVERIES:
+    for delivery in DELIVERIES if sent_by_nodes(spec) else DELIVERIES[:3]:
         found = told(spec, parts(spec), case, None, delivery)
         healthy = told(spec, parts(spec), case, nearest_healthy(spec, delivery), delivery)
 

@@ -25,7 +25,7 @@ def scenario(name: str, minutes: int = MINUTES) -> Scenario:
 
 @pytest.fixture(scope="module")
 def at_once() -> Watched:
-    return watched(scenario("hardware-two-nodes"))
+    return watched(scenario("hardware-small-node"))
 
 
 def test_states_are_those_of_prometheus_minute_by_minute(at_once: Watched, tmp_path: Path) -> None:
