@@ -1,9 +1,9 @@
 """What an environment file says of measuring: how often, for how long, and for whom besides CloudWatch."""
 
 from ipaddress import IPv4Address
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from environments.strict_model import StrictModel
 
@@ -34,11 +34,12 @@ class Monitoring(StrictModel):
     cloudwatch_usd_per_month: Annotated[float, Field(gt=0)] | None = None
     """What CloudWatch may cost; synthesis warns when more is expected. Default: whatever it costs."""
 
-    @model_validator(mode="after")
-    def _rules_have_series(self) -> Self:
-        if self.alarms == "promql" and not self.otlp:
-            raise ValueError("alarms: promql reads what goes over OTLP; set otlp: rules, nodes or cores")
-        return self
+    @field_validator("alarms")
+    @classmethod
+    def _rules_have_series(cls, alarms: str, info: ValidationInfo) -> str:
+        if alarms == "promql" and not info.data.get("otlp"):
+            raise ValueError("it reads what goes over OTLP; set monitoring.otlp to rules, nodes or cores")
+        return alarms
 
     @property
     def otlp_level(self) -> Literal["rules", "nodes", "cores"] | None:

@@ -12,7 +12,7 @@ from environments import loader
 from tests.support.templates import stage_of, templates
 
 ADDRESS = "10.0.0.7"
-MONITORING = f"{{prometheus: {{port: 9469, address: {ADDRESS}}}, otlp: true}}"
+MONITORING = f"{{prometheus: {{port: 9469, address: {ADDRESS}}}, otlp: true, alarms: promql}}"
 
 
 @pytest.fixture(scope="module")

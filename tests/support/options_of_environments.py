@@ -21,8 +21,7 @@ OF_ENVIRONMENT: Final = (
     Option("monitoring.log_retention_days", [7, 14, 90, 365], [8]),
     Option("monitoring.prometheus", [{"port": 9100}], [{}]),
     Option("monitoring.prometheus.address", ["0.0.0.0"], ["::"]),  # noqa: S104 - what a file may say
-    Option("monitoring.otlp", [True, False, "nodes", "cores"], ["perhaps"]),
-    Option("monitoring", [{"otlp": "rules", "alarms": "promql"}], [{"alarms": "promql"}]),
+    Option("monitoring.otlp", [True, False, "rules", "nodes", "cores"], ["perhaps"]),
     Option("monitoring.alarms", ["classic"], ["perhaps"]),
     Option("monitoring.endpoint_dashboards", [True, False]),
     Option("monitoring.cloudwatch_usd_per_month", [5, 1000.5], [0]),

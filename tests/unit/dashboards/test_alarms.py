@@ -127,7 +127,7 @@ def test_a_single_metric_is_rendered_with_its_own_dimensions_and_statistic(alarm
         "Minimum",
     )
     assert below["Dimensions"] == [{"Name": "Environment", "Value": "prod"}, {"Name": "Fleet", "Value": "trn1"}]
-    assert (below["DatapointsToAlarm"], below["EvaluationPeriods"], below["Period"]) == (12, 15, 60)
+    assert (below["DatapointsToAlarm"], below["EvaluationPeriods"], below["Period"]) == (12, 17, 60)
     assert (below["ComparisonOperator"], below["TreatMissingData"]) == ("LessThanThreshold", "notBreaching")
 
 

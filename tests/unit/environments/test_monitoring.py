@@ -41,7 +41,7 @@ def test_metrics_are_served_on_the_loopback_address_unless_another_is_given(tmp_
         ("{prometheus: {port: 9469, address: here}}", "monitoring.prometheus.address: 'here' is not"),
         (
             "{alarms: promql}",
-            "monitoring: alarms: promql reads what goes over OTLP; set otlp: rules, nodes or cores",
+            "it reads what goes over OTLP; set monitoring.otlp to rules, nodes or cores",
         ),
         ("{otpl: true}", "monitoring.otpl: unknown key; did you mean otlp?"),
     ],
