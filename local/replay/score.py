@@ -142,11 +142,21 @@ def _told_of(incident: Incident, told: Sequence[Told], alarm_set: str) -> list[T
         each
         for each in told
         if each.fleet == incident.fleet
+        and _concerns(incident, each)
         # What need not even be a ticket is no reason to wake anybody.
         and not (incident.optional and incident.severity is Severity.TICKET and each.severity is Severity.PAGE)
         and incident.at <= each.minute <= incident.until + _AFTERGLOW_MINUTES
         and (each.alarm in named if alarm_set in OWN else incident.severity is Severity.PAGE)
     ]
+
+
+def _concerns(incident: Incident, told: Told) -> bool:
+    """Whether it is about the incident's job, or its nodes, as far as both of them say."""
+    labels = [dict(contributor) for contributor in told.contributors]
+    jobs, nodes = ({each[name] for each in labels if name in each} for name in ("job", "node"))
+    if jobs and incident.job is not None:
+        return incident.job in jobs
+    return not (nodes and incident.nodes) or not nodes.isdisjoint(f"{incident.fleet}-{at}" for at in incident.nodes)
 
 
 def _first(incident: Incident, told: Sequence[Told]) -> Told | None:

@@ -1,5 +1,7 @@
 """What counts as a hit, as a miss and as a false page."""
 
+from dataclasses import replace
+
 import pytest
 
 from fleet.alarms import Severity
@@ -97,3 +99,16 @@ def test_dollars_burn_until_the_page_and_to_the_end_where_nobody_is_told() -> No
 def test_who_tells_of_a_kind_is_known_where_a_label_does_not_say() -> None:
     assert figures(judged(page("HardwareFault", 61), kind="hardware", alarms=[], also=[])) == (1, 1)
     assert figures(judged(page("JobHang", 61), kind="hardware", alarms=[], also=[])) == (0, 1)
+
+
+def test_a_page_that_names_another_job_or_node_tells_nothing_of_the_incident() -> None:
+    def of(**labels: str) -> Told:
+        return replace(page("JobHang", 65), contributors=(tuple(labels.items()),))
+
+    assert figures(judged(of(job="mine"), job="mine")) == (1.0, 1.0)
+    assert figures(judged(of(job="other"), job="mine")) == (0.0, 0.0)
+    assert figures(judged(of(node="a-3"), nodes=[3, 4])) == (1.0, 1.0)
+    assert figures(judged(of(node="a-5"), nodes=[3, 4])) == (0.0, 0.0)
+    # Whoever does not say is believed, as the classic alarms are.
+    assert figures(judged(of(node="a-5"), job="mine")) == (1.0, 1.0)
+    assert figures(judged(page("JobHang", 65), job="mine", nodes=[3])) == (1.0, 1.0)
