@@ -19,12 +19,11 @@ import typer
 from cli.answers import COLORED, print_json, refuse, say
 from cli.progress import waiting
 from cli.replay import generated, late, report, swept
-from fleet.diagnostics import did_you_mean
+from cli.replay.files import asked_for
 from local.replay.delivery import AT_ONCE, SWEEP, Delivery
 from local.replay.generator.corpus import SEED, Half
-from local.replay.recording import as_scenario
-from local.replay.run import OURS, PERIOD_SECONDS, SETS, AlarmSet, Replay, replay_under
-from local.replay.scenario import CORPUS, Scenario, load
+from local.replay.run import OURS, SETS, AlarmSet, Replay, replay_under
+from local.replay.scenario import Scenario
 from local.replay.score import score
 from local.replay.sweep import Sweep, SweepError, asked, rows
 from local.scenario_file import ScenarioFileError
@@ -113,7 +112,7 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
         refuse("--csv writes the rows of --sweep: pass that too")
     closed = half is Half.TEST and not look_inside
     try:
-        read = _asked_for(scenarios or [], half, seed)
+        read = asked_for(scenarios or [], half, seed)
         if sweep is not None:
             _sweep(read, asked(sweep), csv, as_json=as_json)
             return
@@ -133,14 +132,6 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     ours = scores[OURS]
     if any(outcome.first is None for outcome in ours.outcomes) or not all(each.is_true for each in ours.judged):
         raise typer.Exit(1)
-
-
-def _asked_for(files: list[Path], half: Half | None, seed: int) -> list[tuple[Scenario, Path]]:
-    if half is None:
-        return [_read(path) for path in _files(files or [CORPUS])]
-    if files:
-        refuse("--generated brings its own scenarios: pass either it or files")
-    return generated.read(half, seed)
 
 
 def _sweep(read: Sequence[tuple[Scenario, Path]], sweep: Sweep, csv: Path | None, *, as_json: bool) -> None:
@@ -169,30 +160,6 @@ def _export(folder: Path, seed: int) -> None:
     except OSError as error:
         refuse(f"{folder}: {error.strerror}")
     say(f"{len(written)} scenarios in {', '.join(str(folder / half) for half in Half)}")
-
-
-def _files(paths: list[Path]) -> list[Path]:
-    found = [file for path in paths for file in (sorted(path.glob("*.yaml")) if path.is_dir() else [_known(path)])]
-    if not found:
-        refuse(f"{', '.join(map(str, paths))}: no scenario in it; they end in .yaml")
-    return found
-
-
-def _known(path: Path) -> Path:
-    """A file, or the scenario of the corpus that is called so."""
-    if path.exists() or path.parent != Path() or path.suffix:
-        return path
-    known = {file.stem: file for file in sorted(CORPUS.glob("*.yaml"))}
-    if path.name not in known:
-        fix = did_you_mean(path.name, known, f"see {CORPUS}, or pass a file")
-        refuse(f"there is no scenario {path.name!r}; {fix}")
-    return known[path.name]
-
-
-def _read(path: Path) -> tuple[Scenario, Path]:
-    if path.suffix in {".yaml", ".yml"}:
-        return load(path), path.parent
-    return as_scenario(path, PERIOD_SECONDS), path.parent
 
 
 def _replayed(
