@@ -9,6 +9,7 @@ from typing import Final
 from fleet.alarm_page import EvidenceKind
 from fleet.prices.wording import amount, rate
 from lambdas.pager.log_events import CapacityEvent, SeenReservation
+from lambdas.pager.outside_text import NAME, inert, one_line
 
 WORDS_SHOWN: Final = 600
 RESERVATIONS_SHOWN: Final = 5
@@ -80,11 +81,11 @@ def facts(capacity: Capacity | None) -> dict[str, str]:
     if capacity is None:
         return {}
     named = {
-        "Why": capacity.reason[:WORDS_SHOWN] if capacity.reason else None,
+        "Why": capacity.reason,
         "Capacity": _counts(capacity.newest),
-        "Owner": capacity.newest.owner,
+        "Owner": one_line(capacity.newest.owner or "", NAME),
     }
-    return {name: text for name, text in named.items() if text}
+    return {name: inert(text, WORDS_SHOWN) for name, text in named.items() if text}
 
 
 def _counts(seen: CapacityEvent) -> str:
@@ -97,7 +98,7 @@ def _counts(seen: CapacityEvent) -> str:
         ("unused", seen.unused),
     )
     known = ", ".join(f"{count} {name}" for name, count in figures if count is not None)
-    kind = " ".join(part for part in (seen.market, seen.instance_type) if part)
+    kind = " ".join(one_line(part, NAME) for part in (seen.market, seen.instance_type) if part)
     return f"{known}, at {seen.minute.astimezone(UTC):%H:%M} UTC{f' ({kind})' if kind else ''}"
 
 
@@ -121,17 +122,17 @@ def reservations(capacity: Capacity | None) -> list[str]:
     """One line for each reservation of the fleet, as EC2 shows it."""
     if capacity is None:
         return []
-    lines = [_line(each) for each in capacity.newest.reservations[:RESERVATIONS_SHOWN]]
+    lines = [inert(_line(each)) for each in capacity.newest.reservations[:RESERVATIONS_SHOWN]]
     more = len(capacity.newest.reservations) - RESERVATIONS_SHOWN
     return lines + ([f"and {more} more"] if more > 0 else [])
 
 
 def _line(reservation: SeenReservation) -> str:
-    facts = [reservation.state]
+    facts = [one_line(reservation.state, NAME)]
     if reservation.total is not None:
         facts.append(f"{reservation.total} instances")
     if reservation.available is not None:
         facts.append(f"{reservation.available} available")
     if reservation.ends_at is not None:
         facts.append(f"until {reservation.ends_at.astimezone(UTC):%Y-%m-%d %H:%M UTC}")
-    return f"{reservation.id}: {', '.join(facts)}"
+    return f"{one_line(reservation.id, NAME)}: {', '.join(facts)}"

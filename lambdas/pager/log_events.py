@@ -6,12 +6,14 @@ again: its first and last minute stand for the minutes between them, which the r
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from lambdas.pager.errors import EnrichmentError, reason
+from lambdas.pager.outside_text import NAME, one_line
 from lambdas.shared.log_query import LogQuery, LogQueryError, Ticker
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ _NEWEST: Final = (
     "hardware_errors.0.device",
 )
 
+# Only people read them: in the line of the dollars, which they must not fill.
+Words = Annotated[str, AfterValidator(partial(one_line, limit=NAME))]
 Event = TypeVar("Event", bound=BaseModel)
 Rows = Sequence[Mapping[str, str]]
 
@@ -51,9 +55,9 @@ class Price(_In):
     """What an hour of a node costs, and how old and how sure that is."""
 
     usd_per_hour: float
-    kind: str
-    source: str
-    as_of: str
+    kind: Words
+    source: Words
+    as_of: Words
 
 
 class SeenError(_In):

@@ -31,13 +31,17 @@ JOBS = ("pretrain-7b-0412", "sweep-0031")
 NODES = 4
 BLIND, FAULT, SILENT = range(3)
 _UNSEEN = {"state": "BLIND", "state_reason": "no readable report for 1620 s: neuron-monitor is silent"}
+_ALARM = re.compile(r"<Fn::GetAtt:\[(\w+), Arn\]>")
 _SEARCH = re.compile(r"SEARCH\('\{([^}]*)\} ([^']*)'")
 
 
 @cache
 def bodies() -> dict[str, dict[str, Any]]:
-    """The dashboards' bodies by name."""
-    return {PREFIX + audience: body for audience, body in dashboards(watched("local")).items()}
+    """The dashboards' bodies by name, with the alarms' names where CloudFormation would write their ARNs."""
+    of = watched("local")
+    resources = of.templates["observability"]["Resources"]
+    text = _ALARM.sub(lambda found: str(resources[found[1]]["Properties"]["AlarmName"]), json.dumps(dashboards(of)))
+    return {PREFIX + audience: body for audience, body in json.loads(text).items()}
 
 
 @cache

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from lambdas.pager import capacity, page_text
+from lambdas.pager.outside_text import one_line
 from lambdas.pager.page import Page
 
 SUBJECT_LIMIT: Final = 99
+LINE_LIMIT: Final = 4000
 
 
 def subject(page: Page) -> str:
@@ -25,6 +27,11 @@ def plain_subject(title: str) -> str:
     return text.strip() or "Neuron Fleet"
 
 
+def plain_text(body: str) -> str:
+    """The body of a notice, line by line, without control and unseen characters."""
+    return "\n".join(one_line(line, LINE_LIMIT) for line in body.split("\n"))
+
+
 def text(page: Page) -> str:
     """What Slack is told, without its marks."""
     return "\n".join([page_text.title(page), "", *_body(page)])
@@ -32,15 +39,15 @@ def text(page: Page) -> str:
 
 def _body(page: Page) -> Iterator[str]:
     if page.is_resolved:
-        yield f"{page.what} is over since {page_text.clock(page.change.changed_at)}."
+        yield f"{page_text.what(page)} is over since {page_text.clock(page.change.changed_at)}."
         return
     yield page_text.summary(page)
     for name, fact in page_text.facts(page):
         yield f"{name}: {fact}"
     yield from _listed("Nodes, worst first:", list(page_text.node_lines(page)))
     yield from _listed("Reservations:", capacity.reservations(page.capacity))
-    if page.enrichment_problem:
-        yield from ("", f"There is more to know, and it is missing here: {page.enrichment_problem}")
+    if missing := page_text.missing(page):
+        yield from ("", f"There is more to know, and it is missing here: {missing}")
     yield from ("", f"What to do first: {page_text.action(page)}")
     if command := page_text.first_command(page):
         yield from ("", f"    {command}")

@@ -24,7 +24,7 @@ def event(page: Page, routing_key: str) -> Event:
     base: Event = {"routing_key": routing_key, "dedup_key": page.dedup_key[-DEDUP_LIMIT:]}
     payload: Event = {
         "summary": page_text.title(page)[:SUMMARY_LIMIT],
-        "source": page.subject,
+        "source": page_text.subject(page),
         # An incident that is over is on record there, and nobody needs to get up for it.
         "severity": "info" if page.incident.is_over and not page.is_resolved else SEVERITIES[page.severity],
         "timestamp": page.change.changed_at_text,
@@ -40,9 +40,9 @@ def event(page: Page, routing_key: str) -> Event:
         "links": _links(page),
         "payload": {
             **payload,
-            "component": page.subject,
+            "component": page_text.subject(page),
             "group": page.environment,
-            "class": page.what,
+            "class": page_text.what(page),
             "custom_details": details(page),
         },
     }
@@ -67,6 +67,6 @@ def details(page: Page) -> dict[str, object]:
         "do_first": page_text.action(page),
         "first_command": page_text.first_command(page),
         "runbook": page.links.runbook,
-        "missing": page.enrichment_problem,
+        "missing": page_text.missing(page) or None,
     }
     return {name: detail for name, detail in known.items() if detail is not None}

@@ -152,7 +152,7 @@ def send(destination: Destination, page: Page, senders: Senders) -> None:
 def send_notice(destination: Destination, notice: Notice, senders: Senders) -> None:
     """Tell ``destination`` of a notice; raises as ``send`` does."""
     if destination.kind is Kind.EMAIL:
-        senders.mail.send(destination.address, mail.plain_subject(notice.subject), notice.body)
+        senders.mail.send(destination.address, mail.plain_subject(notice.subject), mail.plain_text(notice.body))
         return
     senders.http.post(senders.secrets.read(destination.address).strip(), {**slack.notice_message(notice)})
 

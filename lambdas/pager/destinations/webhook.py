@@ -18,7 +18,10 @@ VERSION: Final = 1
 
 
 def body(page: Page) -> dict[str, object]:
-    """The object: ``event`` is trigger or resolve, ``incident`` the same text in both, and one for each incident."""
+    """The object: ``event`` is trigger or resolve, ``incident`` the same text in both, and one for each incident.
+
+    ``title`` and ``details`` are for people. ``incident``, ``alarm`` and ``environment`` are data, as AWS wrote them.
+    """
     told: dict[str, object] = {
         "version": VERSION,
         "event": "resolve" if page.is_resolved else "trigger",

@@ -14,7 +14,7 @@ from tests.unit.cli.test_environment_names import ASKING
 LINE: Final = (
     "there are no credentials that AWS accepts: Unable to locate credentials; aws sso login, or set AWS_PROFILE"
 )
-OFFLINE: Final = {("validate",), ("plan", "cost")}
+OFFLINE: Final = {("validate",), ("plan", "cost"), ("alarms", "export")}
 PATHS: Final = sorted(set(ASKING) - OFFLINE)
 # By the command: its arguments behind the environment, where it is not done with that alone.
 FURTHER: Final[dict[tuple[str, ...], list[str]]] = {

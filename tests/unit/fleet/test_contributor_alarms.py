@@ -71,6 +71,18 @@ def a_blind_node_whose_kernel_reports_an_error(fleet: FleetSeries) -> None:
     fleet.say("node_hardware_errors_per_minute", 3, 20, 21, node="n1")
 
 
+@incident({("HardwareFault", "n1"): 20, ("HardwareFault", "n3"): 20})
+def two_faults_at_once(fleet: FleetSeries) -> None:
+    fleet.state("n1", "FAULT", 20)
+    fleet.state("n3", "FAULT", 20)
+
+
+@incident({("NonFiniteLoss", "a"): 10, ("NonFiniteLoss", "b"): 70}, minutes=90)
+def a_second_loss_an_hour_into_the_first(fleet: FleetSeries) -> None:
+    fleet.job("a", 10, non_finite_loss_per_minute=60)
+    fleet.job("b", 70, non_finite_loss_per_minute=60)
+
+
 @incident({("HardwareFault", "n1"): 5, ("HardwareFault", "n3"): 65}, minutes=90)
 def a_second_fault_an_hour_into_the_first(fleet: FleetSeries) -> None:
     fleet.state("n1", "FAULT", 5)

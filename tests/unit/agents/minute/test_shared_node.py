@@ -89,6 +89,7 @@ def test_a_job_that_hangs_beside_one_that_runs_is_seen(shared: NodeMinute) -> No
         "execution_errors": 0,
         "tensor_engine_utilization": 0.0,
         "neuron_core_utilization": 0.0,
+        "slowest_core_utilization": 0.0,
         "cost_usd_per_hour": 5.0,
         "wasted_usd_per_hour": 5.0,
     }

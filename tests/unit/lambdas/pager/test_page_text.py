@@ -155,7 +155,7 @@ def test_texts_of_any_length_fit_both_destinations() -> None:
 def test_what_nodes_say_cannot_mention_a_channel() -> None:
     text = slack_text(paged("metric", node_event(job_name="<!channel> & co")))
 
-    assert "&lt;!channel&gt; &amp; co" in text
+    assert "\u2039!channel\u203a &amp; co" in text
     assert "<!channel>" not in text
 
 

@@ -29,6 +29,7 @@ WELL: Final = {
     "healthy": 2.0,
     "GroupDesiredCapacity": 4.0,
 }
+RESTING: Final = {"compiling": 0.0, "starting": 0.0, "present": 3.0}
 CASES: Final = {
     "HardwareFault": Case({"faulty": 0, "errors": 0}, {"faulty": 1, "errors": 1}),
     "FleetSilent": Case({"heartbeat": 1, "nodes": 3}, {"nodes": 3}, ill_nodes=3),
@@ -44,6 +45,8 @@ CASES: Final = {
     "NoHealthyTargets of SageMaker": Case({"CPUUtilization": 0.0}, {}),
     "EndpointSaturated": Case({**WELL, "busy": 50}, {**WELL, "busy": 71}, ill_nodes=3),
     "PrecompileFailed": Case({}, {"failed": 1}),
+    "IdleAllocated": Case({**RESTING, "idle": 0, "price": 90}, {**RESTING, "idle": 1, "price": 90}),
+    "IdleBelowFloor": Case({**RESTING, "idle": 0, "price": 0.1}, {**RESTING, "idle": 1, "price": 0.1}),
     "LowUtilization": Case(
         {"LowestJobTensorEngineUtilization": 20, "LowestJobCoreUtilization": 60, "WastedUsdPerHour": 5.01},
         {"LowestJobTensorEngineUtilization": 19, "LowestJobCoreUtilization": 60, "WastedUsdPerHour": 5.01},

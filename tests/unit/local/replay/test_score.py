@@ -77,6 +77,30 @@ def test_any_page_of_a_baseline_counts_while_an_incident_goes_on() -> None:
     assert figures(judged(page("GpuUnderutilized", 30.2), alarm_set="dcgm-style")) == (0, 0)
 
 
+def test_what_need_not_be_told_is_neither_missed_nor_false() -> None:
+    assert figures(judged(optional=True)) == (None, None)
+    assert figures(judged(page("JobHang", 70.2), optional=True)) == (None, 1)
+
+
+def test_a_page_for_what_need_not_even_be_a_ticket_is_false() -> None:
+    assert judged(page("JobHang", 70.2), optional=True, severity="ticket").precision == 0
+    found = judged(page("JobHang", 70.2, severity=Severity.TICKET), optional=True, severity="ticket")
+    assert found.precision == 1
+
+
+def test_dollars_burn_until_the_page_and_to_the_end_where_nobody_is_told() -> None:
+    assert judged(page("JobHang", 75), usd_per_hour=40).lost_usd == pytest.approx(10)
+    assert judged(usd_per_hour=40).lost_usd == judged(usd_per_hour=40).at_stake_usd == pytest.approx(20)
+    # Too late for the label, and yet the burning ends.
+    assert judged(page("JobHang", 81), usd_per_hour=40).lost_usd == pytest.approx(14)
+    assert judged(page("JobHang", 75)).lost_usd is None
+
+
+def test_who_tells_of_a_kind_is_known_where_a_label_does_not_say() -> None:
+    assert figures(judged(page("HardwareFault", 61), kind="hardware", alarms=[], also=[])) == (1, 1)
+    assert figures(judged(page("JobHang", 61), kind="hardware", alarms=[], also=[])) == (0, 1)
+
+
 def test_a_page_that_names_another_job_or_node_tells_nothing_of_the_incident() -> None:
     def of(**labels: str) -> Told:
         return replace(page("JobHang", 65), contributors=(tuple(labels.items()),))
