@@ -2,8 +2,8 @@
 
 An idle minute is no idle job. A job validates on the host's CPUs, prepares data, or rolls out and trains in turns, and
 from outside all of that looks like a job that was forgotten. What tells them apart is what the job announces
-(``node_state``), host CPUs that work or wait for a disk, and pauses that it has made before and ended by itself; each is
-believed for some minutes and some dollars. A job whose pauses are short and take most of its hour idles too.
+(``node_state``), host CPUs that work or wait for a disk, and pauses that it has made before and ended by itself. Each
+is believed for some minutes and some dollars. A job whose pauses are short and take most of its hour idles too.
 """
 
 from dataclasses import dataclass, replace
