@@ -40,7 +40,7 @@ class JobPhase(ScriptedPhase):
     nothing, but that a checkpoint is announced unless it is ``silent``."""
 
     kind: JobPhaseKind
-    announces: Literal["checkpoint", "validation", "evaluation", "data-preparation", "waiting"] | None = None
+    announces: Literal["checkpoint", "validation", "evaluation", "data-preparation", "rollout", "waiting"] | None = None
     counts: dict[str, float] = Field(default_factory=dict)
     patience_minutes: Annotated[float, Field(ge=0)] | None = None
     silent: bool = False

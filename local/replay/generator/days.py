@@ -48,7 +48,7 @@ def epochs(rng: random.Random, target: float) -> Day:
 
 def reinforcement(rng: random.Random, target: float) -> Day:
     """Rollouts on the CPU for some minutes, updates on the cores for some more."""
-    run, says = works(rng, target), says_what(rng, "data-preparation")
+    run, says = works(rng, target), says_what(rng, "rollout")
     rollout, update = figures.ROLLOUT.draw(rng), figures.UPDATE.draw(rng)
 
     def cycle(track: Track) -> None:
