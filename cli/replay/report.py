@@ -57,7 +57,7 @@ def show_scores(console: Console, replays: Sequence[Replay], scores: Scores) -> 
     _row(by_alarm, "all tickets", ours.of(Severity.TICKET))
     _row(by_alarm, "all pages", ours.of(Severity.PAGE))
     print_table(by_alarm, console)
-    lost = "lost before the page"
+    lost = "USD lost before the page"
     sets = Table("pages of", "incidents", "recall", "sent", "precision", "median minutes", "idle", "hardware", lost)
     for name, result in scores.items():
         pages = result.of(Severity.PAGE)
@@ -138,7 +138,7 @@ def percent(share: float | None) -> str:
 def _lost(result: Score) -> str:
     """Dollars before the page, of those that burn where nobody is paged."""
     lost, at_stake = result.lost_usd, result.at_stake_usd
-    return "-" if lost is None or at_stake is None else f"${lost:,.0f} of ${at_stake:,.0f}"
+    return "-" if lost is None or at_stake is None else f"{lost:,.0f} of {at_stake:,.0f}"
 
 
 def in_minutes(value: float | None) -> str:

@@ -13,7 +13,7 @@ Row = Mapping[str, float | int | None]
 
 def show(console: Console, alarm: str, rows: Sequence[Row]) -> None:
     """One row for each threshold."""
-    table = Table(f"{alarm}, threshold", "pages", "false", "recall", "precision", "median minutes", "lost before")
+    table = Table(f"{alarm}, threshold", "pages", "false", "recall", "precision", "median minutes", "USD lost before")
     for row in rows:
         table.add_row(
             f"{row['threshold']:g}",
@@ -22,7 +22,7 @@ def show(console: Console, alarm: str, rows: Sequence[Row]) -> None:
             _said(row["recall"], "{:.1%}"),
             _said(row["precision"], "{:.1%}"),
             _said(row["median_minutes"], "{:.1f}"),
-            _said(row["lost_usd"], "${:,.0f}"),
+            _said(row["lost_usd"], "{:,.0f}"),
         )
     print_table(table, console)
 

@@ -63,7 +63,7 @@ def _query(rule: ContributorSpec, datasource: str) -> dict[str, Any]:
 
 
 def _presence() -> dict[str, Any]:
-    model = {"refId": _BREACHING, "type": "math", "expression": f"is_number(${_SERIES})"}
+    model = {"refId": _BREACHING, "type": "math", "expression": "".join(("is_number($", _SERIES, ")"))}
     return {
         "refId": _BREACHING,
         "relativeTimeRange": {"from": 600, "to": 0},

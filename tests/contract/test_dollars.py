@@ -48,6 +48,7 @@ BESIDE_THEIR_BASIS = {
 # of the price table says kind and date itself.
 REFUSALS = {
     "environments/budget_rules.py",
+    "fleet/alarms/contributors/jobs.py",
     "fleet/alarms/utilization.py",
     "planning/breakeven.py",
     "planning/preflight/costs.py",

@@ -51,6 +51,7 @@ VERSION: Final = re.compile(r"v\d")
 # By file: what may stand there, and why.
 EXCEPTIONS: Final = {
     "planning/document_prices.py": (KNOWN, "prices that published documents give, by the type each speaks of"),
+    "local/replay/generator/machines.py": (KNOWN, "the machines of days that are made by chance, weighed by type"),
     "local/emulator/capacity/prices.py": ({"inf"}, "how the AWS Price List writes that a range has no end"),
 }
 NONE: Final = (frozenset[str](), "")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 RUNBOOKS = sorted((ROOT / "docs/runbooks").glob("*.md"))
 FLEET = whole_fleet()
 # A line of a block, or a command between backticks; of both what comes after a pipe or a comment is somebody else's.
-_LINE = re.compile(r"^ *(?:\$ )?(fleet [^|#\n]+)", flags=re.MULTILINE)
+_LINE = re.compile(r"^ *(?:\$ )?(fleet [^|#>\n]+)", flags=re.MULTILINE)
 _QUOTED = re.compile(r"`(fleet [^`|\n]+)`")
 _MAKE = re.compile(r"(?:^ *(?:\$ )?|`)make ((?:[a-z][a-z-]*\b ?)+)", flags=re.MULTILINE)
 _BLOCK = re.compile(r"^ *```.*?^ *```$", flags=re.MULTILINE | re.DOTALL)

@@ -49,8 +49,8 @@ def no_healthy_targets() -> AlarmSpec:
     ],
 )
 def test_nobody_answers_where_neither_side_does(minute: Minute, state: State) -> None:
-    # Five minutes: two more than are evaluated are looked at.
-    assert last_state(no_healthy_targets(), (10, HEALTHY), (5, minute)) is state
+    # Six minutes: a range that is longer than what is evaluated is looked at, and four of seven must breach.
+    assert last_state(no_healthy_targets(), (10, HEALTHY), (6, minute)) is state
 
 
 def test_an_endpoint_that_was_never_seen_has_no_datapoint_that_would_end_its_warm_up() -> None:

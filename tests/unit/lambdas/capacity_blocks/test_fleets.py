@@ -177,5 +177,5 @@ def test_the_agent_sees_the_markers_that_the_commands_write(tmp_path: Path) -> N
 
     seen = MarkerCollector(tmp_path).collect(Request(0, ()))
 
-    assert (seen.checkpoint, seen.draining) == (True, "Capacity Block ends")
+    assert ([phase.name for phase in seen.phases], seen.draining) == (["checkpoint"], "Capacity Block ends")
     assert (tmp_path / "checkpoint").read_text() == "Capacity Block ends 2026-12-18T11:30:00Z\n"
