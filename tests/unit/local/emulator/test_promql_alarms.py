@@ -4,16 +4,19 @@ import gzip
 import json
 from typing import Any, Final
 
+import botocore.session
 import pytest
+from botocore.validate import ParamValidator
 
 from agents.sinks.otlp_requests import requests
 from agents.sinks.otlp_sink import OtlpSink
+from fleet.alarms import contributor_alarms
 from lambdas.pager.messages import AlarmChange
 from local.emulator.clock import EmulatorClock
 from local.emulator.cloudwatch.errors import ApiError
 from local.emulator.cloudwatch.otlp import samples
 from local.emulator.cloudwatch.service import CloudWatch
-from tests.support import batches
+from tests.support import batches, followed_fleet
 from tests.support.otlp import decoded, labels
 from tests.unit.local.emulator.conftest import Emulator
 
@@ -129,6 +132,28 @@ def test_the_pager_reads_the_message_of_a_contributor() -> None:
     assert change.attributes == {"job": "llama", "node": "one"}
     assert len(change.contributor) == 16
     assert change.identity.endswith(":alarm:hot|llama")
+
+
+@pytest.mark.parametrize("purpose", ["training", "inference"])
+def test_every_alarm_of_a_fleet_is_taken_by_aws_s_model_and_here(purpose: str) -> None:
+    region = Region()
+    shape = botocore.session.get_session().get_service_model("cloudwatch").operation_model("PutMetricAlarm").input_shape
+    assert shape is not None
+
+    for alarm in contributor_alarms(followed_fleet.settings(purpose=purpose)):
+        criteria = {
+            "Query": alarm.expression,
+            "PendingPeriod": alarm.pending_seconds,
+            "RecoveryPeriod": alarm.recovery_seconds,
+        }
+        request = {
+            "AlarmName": alarm.name,
+            "AlarmDescription": alarm.description("https://runbooks"),
+            "EvaluationCriteria": {"PromQLCriteria": criteria},
+            "EvaluationInterval": 60,
+        }
+        assert not ParamValidator().validate(request, shape).has_errors(), alarm.key
+        region.call("PutMetricAlarm", **request)
 
 
 def test_muted_contributors_are_told_at_the_end_of_the_window() -> None:
