@@ -19,6 +19,8 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 S3Place = Annotated[
     str, Field(pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.'()/-]*)?$", max_length=900)
 ]
+# Names of the Parameter Store: SSM API reference, GetParameter, and PutParameter for the length.
+SsmName = Annotated[str, Field(pattern=r"^/?[A-Za-z0-9_.-][A-Za-z0-9_./-]*$", max_length=1011)]
 
 
 def _as_some_chip_groups(cores: int) -> int:
@@ -71,7 +73,7 @@ class _Fleet(StrictModel):
     instance_type: str
     nodes: Annotated[int, Field(ge=1, le=2000)]
     market: Market
-    image_parameter: str = "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
+    image_parameter: SsmName = "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
     """SSM parameter that holds the nodes' machine image; it must be an ECS image with the Neuron tools. Default: AWS's
     own. Whether that one carries the EFA driver could not be confirmed: a multi-node fleet may need an image that does.
     """

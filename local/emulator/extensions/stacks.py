@@ -120,6 +120,8 @@ def register_resources(platform: Platform, cloudwatch_of_request: Callable[[], C
         )
     keep_policies(provisioners._RESOURCE_HANDLERS)
     for type_name in (METRIC_ALARM, COMPOSITE_ALARM):
+        # The type schemas' createOnlyProperties, which ministack does not have of alarms: change sets say so.
+        provisioners._REPLACING_PROPERTIES[type_name] = ("AlarmName",)
         alarms = AlarmHandler(type_name, platform.clock, lambda: cloudwatch_of_request().alarms)
         provisioners._RESOURCE_HANDLERS[type_name] = alarms.handlers()
 
