@@ -35,8 +35,9 @@ $(VENV)/dev: $(VENV)/local requirements-dev.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt
 	touch $@
 
+# Node has certificates of its own: behind a proxy that signs with the machine's, as pip's are, it would trust nobody.
 node_modules/.installed: $(VENV)/local package.json
-	@$(BIN)/npm install --silent || \
+	@NODE_USE_SYSTEM_CA=1 $(BIN)/npm install --silent || \
 		{ echo "the CDK command line could not be installed: npm needs its registry, or a copied node_modules"; exit 1; }
 	touch $@
 
