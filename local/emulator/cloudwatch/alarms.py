@@ -113,7 +113,10 @@ class AlarmStore:
             else:
                 alarm.settings, alarm.rule, alarm.configured_at = settings, rule, now
                 self._record(alarm, "ConfigurationUpdate", f'Alarm "{name}" updated', {}, now)
-            if definition is not None:
+            if definition is None:
+                # The alarm may have been one on metrics.
+                self.evaluation.remove(name)
+            else:
                 self.evaluation.put(definition, now)
                 self.promql.remove(name)
         return alarm

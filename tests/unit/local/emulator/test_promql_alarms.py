@@ -169,6 +169,26 @@ def test_muted_contributors_are_told_at_the_end_of_the_window() -> None:
     assert first["NewStateValue"] == "ALARM"
 
 
+def test_an_alarm_on_a_metric_that_becomes_one_on_promql_is_not_evaluated_as_both() -> None:
+    region = Region()
+    classic = {
+        "Namespace": "N",
+        "MetricName": "m",
+        "Statistic": "Maximum",
+        "Period": 60,
+        "EvaluationPeriods": 1,
+        "Threshold": 1.0,
+        "ComparisonOperator": "GreaterThanThreshold",
+        "TreatMissingData": "breaching",
+    }
+    region.call("PutMetricAlarm", AlarmName="hot", AlarmActions=[TOPIC], **classic)
+    region.watch()
+
+    region.minute(1, one=0)
+
+    assert region.told == []
+
+
 def test_a_composite_reads_an_alarm_that_follows_series() -> None:
     region = Region()
     region.watch()
