@@ -17,7 +17,7 @@ from fleet.node_state import NodeState
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.type_defs import StatisticSetTypeDef
 
-# One is 1. What a job announces counts as a checkpoint does: it is known, and it ends.
+# One of these is 1 in a minute, the others are 0. What a job announces counts as a checkpoint does: it ends.
 _STATE_METRICS: Final[Mapping[NodeState, MetricSpec]] = {
     NodeState.BLIND: metrics.NODES_BLIND,
     NodeState.FAULT: metrics.NODES_FAULT,

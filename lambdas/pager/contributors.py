@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from fleet.lateness import LATE_MINUTES
 from lambdas.pager.evidence import Evidence
 from lambdas.pager.log_events import NodeEvent
 
-# What nodes send of one minute becomes visible over some minutes.
-TOGETHER: Final = timedelta(minutes=5)
+# What nodes send of one minute becomes visible over as many.
+TOGETHER: Final = timedelta(minutes=LATE_MINUTES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,9 +65,9 @@ def handle(change: AlarmChange, severity: Severity, dependencies: Dependencies) 
     if change.state is State.INSUFFICIENT_DATA:
         return Outcome(page=None)
     if dependencies.settings.alarm(change).contributor and not change.contributor:
-        waits = _contributors(change, dependencies)
-        if waits is not None:
-            return waits
+        held_back = _told_by_its_contributors(change, dependencies)
+        if held_back is not None:
+            return held_back
     incident = _incident(change, dependencies.incidents)
     if change.state is State.OK:
         return _over(change, severity, incident, dependencies)
@@ -88,7 +88,7 @@ def handle(change: AlarmChange, severity: Severity, dependencies: Dependencies) 
     return outcome.then(_resolved(end, severity, incident, dependencies))
 
 
-def _contributors(change: AlarmChange, dependencies: Dependencies) -> Outcome | None:
+def _told_by_its_contributors(change: AlarmChange, dependencies: Dependencies) -> Outcome | None:
     """What becomes of a transition of a whole alarm whose contributors are told by themselves; None: it is told."""
     try:
         heard = dependencies.incidents.contributor_heard(change, LATE)

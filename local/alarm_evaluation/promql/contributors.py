@@ -13,7 +13,7 @@ from typing import Final
 
 from local.alarm_evaluation.promql.evaluation import Evaluation
 from local.alarm_evaluation.promql.matching import nameless
-from local.alarm_evaluation.promql.nodes import Labels, PromqlError
+from local.alarm_evaluation.promql.nodes import Labels, Node, PromqlError
 from local.alarm_evaluation.promql.syntax import parse
 from local.alarm_evaluation.states import State
 
@@ -110,6 +110,19 @@ class Contributors:
         return told
 
 
+def evaluated(contributors: Contributors, query: Node, evaluation: Evaluation, now: float) -> list[ContributorEvent]:
+    """Who changes with the evaluation of ``query``, the alarm's parsed one, at unix second ``now``.
+
+    Raises:
+        PromqlError: it gives what Prometheus refuses; the message names the alarm.
+    """
+    try:
+        returned = evaluation.vector(query, now)
+    except PromqlError as error:
+        raise PromqlError(f"{contributors.alarm.name}: {error}") from error
+    return contributors.follow(map(nameless, returned), now)
+
+
 class ContributorAlarms:
     """Several alarms over one store, evaluated together."""
 
@@ -130,9 +143,5 @@ class ContributorAlarms:
         """
         events: list[ContributorEvent] = []
         for node, contributors in self._alarms:
-            try:
-                returned = self._evaluation.vector(node, now)
-            except PromqlError as error:
-                raise PromqlError(f"{contributors.alarm.name}: {error}") from error
-            events += contributors.follow(map(nameless, returned), now)
+            events += evaluated(contributors, node, self._evaluation, now)
         return events

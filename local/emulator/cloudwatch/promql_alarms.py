@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from local.alarm_evaluation import State
 from local.alarm_evaluation.promql import Evaluation, Labels, Node, PromqlError, parse
-from local.alarm_evaluation.promql.contributors import ContributorAlarm, ContributorEvent, Contributors
-from local.alarm_evaluation.promql.matching import nameless
+from local.alarm_evaluation.promql.contributors import ContributorAlarm, ContributorEvent, Contributors, evaluated
 from local.emulator.cloudwatch.errors import invalid, missing, validation
 
 LONGEST_QUERY: Final = 10_000
@@ -117,7 +116,7 @@ class PromqlAlarms:
         if now - alarm.evaluated_at < alarm.interval:
             return
         alarm.evaluated_at = now
-        for event in alarm.contributors.follow(map(nameless, self._evaluation.vector(alarm.query, now)), now):
+        for event in evaluated(alarm.contributors, alarm.query, self._evaluation, now):
             alarm.since[event.contributor] = now
             alarm.due[event.contributor] = event
 
