@@ -33,7 +33,7 @@ class Tells:
     also: tuple[str, ...] = ()
 
 
-# No alarm tells of nodes without a job (NodesWithoutJob) or of a job that starts in vain (CrashLoop), so both are missed.
+# No alarm tells of nodes without a job (NodesWithoutJob) or of a job that starts in vain (CrashLoop): both are missed.
 # A job that completes nothing for long is told of by either: which one it is depends on how its processes wait.
 _NOTHING_DONE: Final = ("IdleAllocated", "JobHang")
 TELLS: Final[Mapping[IncidentKind, Tells]] = {
