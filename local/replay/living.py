@@ -151,11 +151,11 @@ class Living:
 
 
 def _counted(counts: Sequence[Mapping[str, float]], *, per_job: bool) -> dict[MetricSpec, float]:
-    """The counts that are published for jobs, or those that are published for the fleet."""
+    """The counts that a job's own processes tell, or those that the node makes."""
     found: dict[MetricSpec, float] = {}
     for each in counts:
         for name, value in each.items():
             spec = CATALOGUE[name]
-            if per_job == (spec.per_job and not spec.per_fleet):
+            if per_job == spec.from_workload:
                 found[spec] = found.get(spec, 0.0) + value
     return found
