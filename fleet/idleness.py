@@ -21,8 +21,11 @@ IDLE_MINUTES_OF_ENDPOINTS: Final = 25
 # A job's first half hour is when it loads, warms up and shows its pattern.
 YOUNG_MINUTES: Final = 30
 _MINUTES_WHILE_YOUNG: Final = 10
-# Of a validation, of tokenizing, of data that are fetched. Of the whole host: one thread on many CPUs does not show.
+# Of a validation, of tokenizing, of data that are fetched. Of the whole host: one thread on many CPUs does not show. A
+# hang that waits on the host looks the same, so only a cheap node is believed for longer.
 _MINUTES_ON_CPU: Final = 15
+_MOST_MINUTES_ON_CPU: Final = 45
+_USD_ON_CPU: Final = 2.5
 CPU_BUSY_PERCENT: Final = 15.0
 # Pauses that are learned: shorter ones need no patience, and longer ones are too dear to be taken for a habit.
 _SHORTEST_LEARNED: Final = 3
@@ -56,7 +59,7 @@ class Idleness:
 
     ``paused`` of the pause that goes on, ``on_cpu`` of them with busy CPUs, ``worked`` since; ``age`` of all that were
     seen. ``pauses`` are the lengths of those that ended by themselves, and ``recent`` has a 1 for each of the last
-    minutes that idled, else a 0.
+    minutes in which cores and CPUs idled, else a 0.
     """
 
     paused: int = 0
@@ -79,17 +82,23 @@ def after(known: Idleness, minute: RunningMinute | None, idle_minutes: int = IDL
     if minute is None or minute.core_percent is None:
         return replace(known, age=known.age + 1, is_idle_now=False)
     rests = minute.core_percent < (_RESUMED_PERCENT if known.paused and not known.worked else IDLE_PERCENT)
-    recent = (known.recent + ("1" if rests else "0"))[-DUTY_MINUTES:]
+    on_cpu = minute.cpu_percent is not None and minute.cpu_percent >= CPU_BUSY_PERCENT
+    # Who rolls out on the CPUs for most of the hour works: its cores' share of it is not what it was bought for.
+    recent = (known.recent + ("1" if rests and not on_cpu else "0"))[-DUTY_MINUTES:]
     now = replace(known, age=known.age + 1, is_idle_now=rests, recent=recent)
     if not rests:
         return _worked(now)
-    on_cpu = minute.cpu_percent is not None and minute.cpu_percent >= CPU_BUSY_PERCENT
     now = replace(now, paused=known.paused + 1, on_cpu=known.on_cpu + on_cpu, worked=0)
     # One reason is not followed by the next: what was excused before is a part of the pause.
     is_long = now.paused >= idle_minutes and max(now.paused, minute.pause_minutes) >= _believed(
         now, minute.usd_per_hour
     )
     return replace(now, is_told=now.is_told or is_long or _is_seldom_busy(recent))
+
+
+def behind_a_gap(known: Idleness) -> Idleness:
+    """``known`` after minutes that nobody saw: a pause from before them may have ended, and this one may be another."""
+    return known if known.is_told else replace(known, paused=0, on_cpu=0, worked=0)
 
 
 def _worked(now: Idleness) -> Idleness:
@@ -104,11 +113,12 @@ def _worked(now: Idleness) -> Idleness:
 
 
 def _believed(now: Idleness, usd_per_hour: float | None) -> float:
-    reasons = []
+    reasons: list[float] = []
     if now.age <= YOUNG_MINUTES:
         reasons.append(_MINUTES_WHILE_YOUNG)
     if 2 * now.on_cpu >= now.paused:
-        reasons.append(_MINUTES_ON_CPU)
+        cheap = allowed(_MOST_MINUTES_ON_CPU, _USD_ON_CPU, usd_per_hour) if usd_per_hour else 0.0
+        reasons.append(max(_MINUTES_ON_CPU, cheap))
     if len(now.pauses) >= _TWICE:
         # As long as it has paused twice: one pause that took longer is no habit.
         reasons.append(sorted(now.pauses)[-_TWICE] + _LATER_BY)

@@ -10,7 +10,7 @@ from typing import Final
 
 from fleet import idleness
 from fleet.idleness import IDLE_MINUTES, IDLE_MINUTES_OF_ENDPOINTS, IDLE_PERCENT, Idleness, RunningMinute
-from fleet.node_memory import minutes
+from fleet.node_memory import is_behind_a_gap, minutes
 from fleet.node_state import Memory, NodeState, Observation, Verdict, decide
 from fleet.patience import Announced
 
@@ -108,7 +108,7 @@ def judge(
     idle: list[JobSeen] = []
     waiting: list[JobSeen] = []
     for job in jobs:
-        known = before.get(job.job_id, Remembered())
+        known = _behind_a_gap(before.get(job.job_id, Remembered()), node.at)
         own = _own_verdict(job, node, known)
         state = verdict.state if len(jobs) == 1 else own.state
         now = after[job.job_id] = _lived(job, state, replace(known, memory=own.memory), node, serves=serves)
@@ -129,6 +129,12 @@ def judge(
         hung=tuple(job.job_id for job in running if _hangs(job, after[job.job_id].stalled_minutes)),
     )
     return worst, after
+
+
+def _behind_a_gap(known: Remembered, at: float) -> Remembered:
+    if not is_behind_a_gap(at, known.memory):
+        return known
+    return replace(known, idleness=idleness.behind_a_gap(known.idleness))
 
 
 def _lived(job: JobSeen, state: NodeState, known: Remembered, node: Observation, *, serves: bool) -> Remembered:

@@ -10,6 +10,8 @@ CHECKPOINT_PHASE: Final = "checkpoint"
 AFTER_COMPILING_MINUTES: Final = 5
 _MINUTE: Final = 60.0
 _JOBS_REMEMBERED: Final = 8
+# Behind a gap of so many minutes a pause is another one than before it.
+_UNSEEN_MINUTES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Memory:
     checkpoint or the wait for a lock was first seen, and ``compiled_at`` is when a compiler was seen last. ``phase`` is
     the phase that is announced, and ``announced_since`` when the first of those began after which the job has not
     simply run. ``earlier`` are jobs that were seen before ``job`` since the node was last free, and ``at`` is the
-    minute that was judged last.
+    minute that was seen last.
     """
 
     fault: str | None = None
@@ -101,7 +103,9 @@ def remembered(seen: Observation, memory: Memory) -> Memory:
         # Nothing was seen of the work, so nothing is concluded about it.
         return replace(memory, fault=fault)
     if not is_occupied(seen):
-        return Memory(fault=fault)
+        return Memory(fault=fault, at=seen.at)
+    if is_behind_a_gap(seen.at, memory):
+        memory = replace(memory, paused_since=None)
     if memory.since is None:
         memory = Memory(job=seen.job, since=seen.at)
     elif _is_new(seen.job, memory):
@@ -125,11 +129,21 @@ def remembered(seen: Observation, memory: Memory) -> Memory:
         checkpoint_since=_first(memory.checkpoint_since, seen) if writes and not progressed else None,
         lock_since=_first(memory.lock_since, seen) if seen.waits_for_lock and not has_executed else None,
         earlier=_earlier(memory) if seen.job not in {None, memory.job} else memory.earlier,
+        at=seen.at,
         **_announced(seen, memory, is_plain=progressed and seen.phase is None),
     )
     # The start-up grace is for loading, so it begins again when a compilation or a phase has ended.
-    waited = is_compiling or phase_holds(seen, now) or lock_holds(seen, now)
+    waited = is_compiling or lock_holds(seen, now) or phase_holds(seen, now)
+    if now.paused_since is not None and (waited or _checkpoint_holds(seen, now)):
+        # Nothing is executed before the compiler is done, or before the phase is over: only then does a pause begin.
+        now = replace(now, paused_since=seen.at)
     return replace(now, since=seen.at) if waited else now
+
+
+def is_behind_a_gap(at: float, memory: Memory) -> bool:
+    """Whether nobody saw the node for so long before minute ``at`` that what it did then says nothing any more."""
+    # Both the minute before this one and this one were seen.
+    return minutes(at, memory.at) - 2 > _UNSEEN_MINUTES
 
 
 def _announced(seen: Observation, memory: Memory, *, is_plain: bool) -> _Phase:
@@ -154,6 +168,13 @@ def phase_holds(seen: Observation, memory: Memory) -> bool:
         minutes(seen.at, memory.phase_since) <= patience.announced(phase, seen.usd_per_hour)
         and minutes(seen.at, memory.announced_since) <= most
     )
+
+
+def _checkpoint_holds(seen: Observation, memory: Memory) -> bool:
+    phase = seen.phase
+    if phase is None or phase.name != CHECKPOINT_PHASE:
+        return False
+    return minutes(seen.at, memory.checkpoint_since) <= patience.announced(phase, seen.usd_per_hour)
 
 
 def lock_holds(seen: Observation, memory: Memory) -> bool:

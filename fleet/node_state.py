@@ -4,7 +4,7 @@ Pure: ``decide`` takes what was observed in a minute and what is remembered of t
 state, the reason in words, and what to remember. The states are tried in the order of ``NodeState``.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from fleet import patience
@@ -26,6 +26,7 @@ __all__ = ["CHECKPOINT_MINUTES", "STARTUP_GRACE_MINUTES", "Memory", "NodeState",
 STARTUP_GRACE_MINUTES: Final = 30
 # Of a burst of writing, which only looks like a checkpoint; one that the job announces has its own patience.
 CHECKPOINT_MINUTES: Final = 15
+_PAUSE_OF_WAITING_MINUTES: Final = 10
 
 
 class NodeState(StringEnum):
@@ -56,7 +57,7 @@ class Verdict:
 
 def decide(seen: Observation, memory: Memory) -> Verdict:
     """The first state that holds. COMPILING never ends by itself: its own alarm watches how long it takes."""
-    memory = replace(remembered(seen, on_this_clock(memory, seen.at)), at=seen.at)
+    memory = remembered(seen, on_this_clock(memory, seen.at))
     for state, reason in (
         (NodeState.BLIND, seen.blind),
         (NodeState.FAULT, memory.fault or seen.passing_fault),
@@ -113,8 +114,9 @@ def _checkpoint(seen: Observation, memory: Memory) -> str | None:
 def _waiting(seen: Observation, memory: Memory) -> str | None:
     most = patience.allowed(patience.WAITING_MINUTES, patience.WAITING_USD, seen.usd_per_hour)
     waited = minutes(seen.at, memory.since)
-    # Where executions are not measured nobody knows whether there were any.
-    if memory.has_executed or memory.paused_since is None or waited > STARTUP_GRACE_MINUTES + most:
+    # Where executions are not measured nobody knows whether there were any, nor behind a gap.
+    paused = minutes(seen.at, memory.paused_since)
+    if memory.has_executed or paused < _PAUSE_OF_WAITING_MINUTES or waited > STARTUP_GRACE_MINUTES + most:
         return None
     return f"the job has executed nothing for {waited} min, past its grace: it waits for a peer, or in vain"
 

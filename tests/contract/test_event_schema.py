@@ -55,7 +55,7 @@ def states() -> Iterator[tuple[NodeState, NodeMinute]]:
         entry = made.feed(pipeline, made.MINUTE + 60 * index, report, report, around=Surroundings(around))
         yield entry.verdict.state, entry
     begins = Pipeline(made.config(), "i-1", made.MINUTE)
-    for minute in (0, 31):
+    for minute in (0, 10, 20, 31):
         entry = made.feed(begins, made.MINUTE + 60 * minute, paused(), paused(), around=Surroundings(work))
     yield entry.verdict.state, entry
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.idleness import DUTY_MINUTES, IDLE_MINUTES, YOUNG_MINUTES, Idleness, RunningMinute, after
+from fleet.idleness import DUTY_MINUTES, IDLE_MINUTES, YOUNG_MINUTES, Idleness, RunningMinute, after, behind_a_gap
 
 REST, WORK = RunningMinute(0.4), RunningMinute(97.0)
 ON_CPU = RunningMinute(0.4, cpu_percent=45.0)
@@ -48,6 +48,15 @@ def test_a_validation_on_the_cpus_is_believed_for_a_quarter_of_an_hour() -> None
     assert told(*[RunningMinute(97.0, 45.0)] * 9, *[REST] * 3)[-1]
 
 
+def test_cheap_nodes_are_believed_on_their_cpus_until_they_have_cost_something() -> None:
+    cheap = RunningMinute(0.4, cpu_percent=45.0, usd_per_hour=1.34)
+    reserved = RunningMinute(0.4, cpu_percent=45.0, usd_per_hour=7.5)
+
+    assert told(*[cheap] * 45) == [False] * 44 + [True]
+    # Two and a half dollars.
+    assert told(*[reserved] * 20) == [False] * 19 + [True]
+
+
 def test_what_is_believed_without_a_word_of_the_job_ends_at_ten_dollars() -> None:
     dear = RunningMinute(0.4, cpu_percent=45.0, usd_per_hour=60.0)
 
@@ -84,6 +93,17 @@ def test_a_job_that_works_one_minute_in_ten_idles_however_short_its_pauses_are()
     turns = [WORK, *[REST] * 9] * 6
 
     assert told(*turns, *turns, known=Idleness()).count(True) > len(turns) / 2
+
+
+def test_a_job_that_rolls_out_on_the_cpus_for_most_of_an_hour_does_not_idle() -> None:
+    turns = [*[ON_CPU] * 12, *[WORK] * 2] * 10
+
+    assert not any(told(*turns))
+
+
+def test_behind_minutes_that_nobody_saw_a_pause_begins_anew_and_what_was_told_goes_on() -> None:
+    assert told(REST, known=behind_a_gap(lived(REST, REST, known=GROWN))) == [False]
+    assert told(REST, known=behind_a_gap(lived(*[REST] * 3, known=GROWN))) == [True]
 
 
 def test_a_job_that_idles_is_busy_again_after_three_minutes_of_work() -> None:

@@ -60,6 +60,25 @@ def test_a_job_hangs_after_ten_minutes_beside_one_that_goes_on() -> None:
     assert node.live(1, job("good"), job("hung")).hangs is False
 
 
+def test_a_pause_from_before_a_long_gap_says_nothing_of_the_one_behind_it() -> None:
+    node = Node()
+    node.live(60, job())
+    node.live(2, job(completed=0, core=0.4))
+    node.live(30, job(completed=None, core=None), blind="silent")
+
+    assert node.live(1, job(completed=0, core=0.4)).idle == ()
+    assert node.live(2, job(completed=0, core=0.4)).idle == ("a",)
+
+
+def test_a_job_that_was_blind_while_it_began_waits_for_nobody_at_once() -> None:
+    node = Node()
+    node.live(5, job(completed=0, core=0.4), compiling=True)
+    node.live(60, job(completed=None, core=None), blind="silent")
+
+    assert node.live(9, job(completed=0, core=0.4)).waiting == ()
+    assert node.live(1, job(completed=0, core=0.4)).waiting == ("a",)
+
+
 def test_a_job_that_executes_nothing_is_not_slow() -> None:
     node = Node()
     node.live(2, job("good"), job("hung"))

@@ -60,10 +60,10 @@ def test_somebody_elses_lock_in_the_shared_cache_is_a_longer_start_up_and_no_end
 def test_an_announced_phase_is_its_own_state_also_while_cores_work_in_it() -> None:
     validates = {**WORKING, "completed": 3, "phase": Announced("validation")}
 
-    verdict = after({**WORKING, "completed": 9}, *[validates] * 30)
+    verdict = after({**WORKING, "completed": 9}, *[validates] * 60)
     assert verdict.state is NodeState.PHASE
-    assert verdict.reason == "the job announced validation, for 30 min"
-    assert after({**WORKING, "completed": 9}, *[validates] * 31).state is NodeState.RUNNING
+    assert verdict.reason == "the job announced validation, for 60 min"
+    assert after({**WORKING, "completed": 9}, *[validates] * 61).state is NodeState.RUNNING
 
 
 def test_a_job_states_its_patience_and_gets_no_more_than_its_dollars() -> None:
@@ -76,6 +76,15 @@ def test_a_job_states_its_patience_and_gets_no_more_than_its_dollars() -> None:
     # 25 dollars.
     assert phases(60, usd_per_hour=25.0) is NodeState.PHASE
     assert phases(61, usd_per_hour=25.0) is NodeState.RUNNING
+
+
+def test_a_pause_begins_when_what_was_announced_or_compiled_is_over() -> None:
+    running, resting = {**WORKING, "completed": 9}, {**WORKING, "completed": 0}
+    excuses: list[dict[str, object]] = [{"phase": Announced("validation")}, {"compiling": True}]
+
+    for excuse in excuses:
+        verdict = after(running, *[{**resting, **excuse}] * 12, *[resting] * 8)
+        assert verdict.reason in {"no execution completed for 9 min", "the job has executed nothing yet, for 9 min"}
 
 
 def test_an_announced_checkpoint_may_take_longer_than_a_burst_of_writing() -> None:
