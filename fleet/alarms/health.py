@@ -10,6 +10,8 @@ from fleet.alarms.specs import AlarmSpec, Area, Comparison, TreatMissingData
 from fleet.lateness import lasting, lasting_of_one
 
 BLIND_SHARE: Final = 0.05
+# A monitor that is restarted is away for up to three minutes, and a minute is blind that was not seen to its end.
+BLIND_MINUTES: Final = 5
 SILENT_MINUTES: Final = 15
 # 1.4 to 2.4 KB a minute and sink, so this is four to nine hours of one node; less is a hiccup of the network.
 SPOOL_BYTES: Final = 1_000_000
@@ -60,7 +62,7 @@ def fleet_blind(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.NODES_BLIND, "Average"),
         comparison=Comparison.ABOVE,
         threshold=BLIND_SHARE,
-        datapoints=lasting(3),
+        datapoints=lasting(BLIND_MINUTES),
         # A fleet without nodes says nothing either, and is well: FleetSilent knows the difference.
         silence=TreatMissingData.NOT_BREACHING,
     )
@@ -128,7 +130,7 @@ def node_blind(settings: AlarmSettings) -> AlarmSpec:
         metric=settings.metric(metrics.NODES_BLIND, "Maximum"),
         comparison=Comparison.AT_LEAST,
         threshold=1,
-        datapoints=lasting(3),
+        datapoints=lasting(BLIND_MINUTES),
         silence=TreatMissingData.NOT_BREACHING,
     )
 

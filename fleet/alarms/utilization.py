@@ -3,6 +3,7 @@
 from fleet import metrics, naming
 from fleet.alarm_page import EvidenceKind
 from fleet.alarms.changes import change_in_progress
+from fleet.alarms.idle import floor_of, usd_per_hour
 from fleet.alarms.metric_refs import MathRef
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import (
@@ -116,9 +117,9 @@ def job_hang(settings: AlarmSettings) -> AlarmSpec:
         summary=f"A job should be running, and on some node it has completed no execution for {HANG_MINUTES} minutes.",
         action="Take stack traces of the workers, find the rank that the others wait for, and restart the job.",
         # Each node counts the minutes of each of its jobs: what another job completes does not hide this one's hang.
-        metric=settings.metric(metrics.NODES_HUNG, "Maximum"),
+        metric=usd_per_hour(settings, "{usd}", "hung", (("hung", settings.metric(metrics.NODES_HUNG, "Average")),)),
         comparison=Comparison.AT_LEAST,
-        threshold=1,
+        threshold=floor_of(settings),
         datapoints=lasting(1),
         silence=TreatMissingData.NOT_BREACHING,
     )

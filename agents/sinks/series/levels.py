@@ -35,6 +35,7 @@ READ_BY_RULES: Final = frozenset(
         "efa_fallback_to_tcp_per_minute",
         "efa_retransmits_per_minute",
         "efa_transmit_bytes_per_minute",
+        "job_cost_usd_per_hour",
         "job_hung",
         "job_idle",
         "job_non_finite_loss_per_minute",

@@ -4,7 +4,7 @@ from typing import Final
 
 from fleet.alarms import health, utilization
 from fleet.alarms.contributors.expressions import QUARTER, Series
-from fleet.alarms.idle import SMALLEST_FLOOR, idle_alarms
+from fleet.alarms.idle import SMALLEST_FLOOR, TICKET_MINUTES, floor_of, idle_alarms
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import CompositeSpec, ContributorSpec
 from fleet.idleness import IDLE_PERCENT
@@ -14,6 +14,7 @@ from fleet.stragglers import STRAGGLER_POINTS
 JOB: Final = ("fleet", "job", "owner")
 _ONE_OF_JOB: Final = "max by (fleet, job, owner)"
 _TEN: Final = "10m30s"
+_LOW_SHARE: Final = 0.4
 
 
 def job_alarms(settings: AlarmSettings) -> tuple[ContributorSpec, ...]:
@@ -27,8 +28,9 @@ def job_alarms(settings: AlarmSettings) -> tuple[ContributorSpec, ...]:
 def _idle(settings: AlarmSettings) -> tuple[ContributorSpec, ...]:
     """The page and, below its floor, the ticket; of an endpoint one ticket."""
     classic = {spec.key: spec for spec in idle_alarms(settings)}
-    floor = max(0.0 if settings.purpose == "inference" else settings.thresholds.idle_floor, SMALLEST_FLOOR)
-    burnt = f"sum by (fleet, job, owner) ({_burnt(Series.of(settings), floor)})"
+    floor = SMALLEST_FLOOR if settings.purpose == "inference" else floor_of(settings)
+    series = Series.of(settings)
+    burnt = f"sum by (fleet, job, owner) ({_burnt(series, floor)})"
     page = ContributorSpec.in_place_of(
         classic["IdleAllocated"],
         expression=f"{burnt} >= {floor:g}",
@@ -42,29 +44,47 @@ def _idle(settings: AlarmSettings) -> tuple[ContributorSpec, ...]:
         return (page,)
     ticket = ContributorSpec.in_place_of(
         classic["IdleBelowFloor"],
-        expression=f"{burnt} < {floor:g}",
+        expression=f"{burnt} < {floor:g} or {_hung(series)} and on (fleet, job) {_is_cheap(settings)}",
         contributor=JOB,
-        pending_minutes=20,
+        pending_minutes=TICKET_MINUTES,
         recovery_minutes=15,
-        reason="What waits for the morning need not be told of in the first minutes.",
+        reason="A person thinks, and has lunch, while a notebook holds its cores.",
     )
     return page, ticket
 
 
 def _burnt(series: Series, unpriced: float) -> str:
     """Dollars an hour of each node for each job that rests on it; where no price is known a node is not cheap."""
-    compiling = f"{series.last('job_waiting')} and on (fleet, node) {series.is_now(NodeState.COMPILING)} == 1"
+    resting = f"{series.last('job_idle')} == 1 or {series.last('job_waiting')} == 1"
     # While a node of the job compiles its others wait for it.
-    waiting = f"{series.last('job_waiting')} == 1 unless on (fleet, job) ({compiling})"
-    rests = f"({series.last('job_idle')} == 1 or ({waiting})) unless on (fleet, node) {series.without_a_job()}"
-    priced = f"{series.last('job_wasted_usd_per_hour')} and on (fleet, node, job) ({rests})"
+    awake = f"({resting}) unless on (fleet, job) ({_compiling(series)})"
+    rests = f"{awake} unless on (fleet, node) {series.without_a_job()}"
+    priced = f"{series.last('job_cost_usd_per_hour')} and on (fleet, node, job) ({rests})"
     return f"({priced}) or on (fleet, node, job) {unpriced:g} * ({rests})"
 
 
+def _compiling(series: Series) -> str:
+    """Jobs of which a node compiles, or did lately: its others wait for it, and load what it has compiled."""
+    return f"{series.last('job_waiting')} and on (fleet, node) {series.was_lately(NodeState.COMPILING, QUARTER)} == 1"
+
+
+def _hung(series: Series) -> str:
+    return f"{_ONE_OF_JOB} ({series.last('job_hung')} == 1 unless on (fleet, node) {series.without_a_job()})"
+
+
+def _is_cheap(settings: AlarmSettings) -> str:
+    """Jobs whose nodes cost less an hour than somebody is woken for; one of which no price is known is not."""
+    return f"sum by (fleet, job) ({Series.of(settings).last('job_cost_usd_per_hour')}) < {floor_of(settings):g}"
+
+
 def _low_utilization(settings: AlarmSettings) -> ContributorSpec:
-    series, window = Series.of(settings), "45m30s" if settings.purpose == "inference" else QUARTER
+    series, serves = Series.of(settings), settings.purpose == "inference"
+    window = "45m30s" if serves else QUARTER
     name, bar = _useful(settings)
-    low = f"avg by (fleet, job, owner) ({series.mean(name, window)}) < {bar:g}"
+    # Two fifths of the minutes: a loader that fills its buffer in turns starves the cores in half of them. An
+    # endpoint's traffic comes and goes, and its mean says more.
+    useful = series.mean(name, window) if serves else series.below_share(_LOW_SHARE, name, window)
+    low = f"avg by (fleet, job, owner) ({useful}) < {bar:g}"
     waste = f"sum by (fleet, job) ({series.mean('job_wasted_usd_per_hour', window)})"
     idle = f"avg by (fleet, job) ({series.mean('job_running_core_utilization_ratio', window)}) < {IDLE_PERCENT / 100:g}"
     faulty = f"{series.last('job_wasted_usd_per_hour')} and on (fleet, node) {series.was_lately(NodeState.FAULT)} == 1"
@@ -74,10 +94,10 @@ def _low_utilization(settings: AlarmSettings) -> ContributorSpec:
         # A fault and an idle job are their own pages, with other things to do.
         f"unless on (fleet, job) {idle} unless on (fleet, job) ({faulty})",
         contributor=JOB,
-        pending_minutes=36 if settings.purpose == "inference" else 12,
+        pending_minutes=36 if serves else 16,
         recovery_minutes=15,
-        reason="A mean shows a job that starves by turns; with what it takes to fall, an evaluation of 12 minutes is "
-        "not told.",
+        reason="Two fifths of a quarter of an hour show a job that starves by turns; sixteen minutes of that, and an "
+        "evaluation of twelve minutes is not told.",
     )
 
 
@@ -96,11 +116,9 @@ def _classic_low_utilization(settings: AlarmSettings) -> CompositeSpec:
 
 
 def _job_hang(settings: AlarmSettings) -> ContributorSpec:
-    series = Series.of(settings)
-    hung = f"{series.last('job_hung')} == 1 unless on (fleet, node) {series.without_a_job()}"
     return ContributorSpec.in_place_of(
         utilization.job_hang(settings),
-        expression=f"{_ONE_OF_JOB} ({hung})",
+        expression=f"{_hung(Series.of(settings))} unless on (fleet, job) {_is_cheap(settings)}",
         contributor=JOB,
         pending_minutes=0,
         recovery_minutes=10,
@@ -112,7 +130,8 @@ def _non_finite_loss(settings: AlarmSettings) -> ContributorSpec:
     series = Series.of(settings)
     return ContributorSpec.in_place_of(
         utilization.non_finite_loss(settings),
-        expression=f"{_ONE_OF_JOB} ({series.most('job_non_finite_loss_per_minute', QUARTER)}) >= 1",
+        expression=f"{_ONE_OF_JOB} ({series.most('job_non_finite_loss_per_minute', QUARTER)}) >= 1 "
+        f"unless on (fleet, job) {_is_cheap(settings)}",
         contributor=JOB,
         pending_minutes=0,
         recovery_minutes=0,
@@ -126,9 +145,10 @@ def _straggler(settings: AlarmSettings) -> ContributorSpec:
     mean = f"avg by (fleet, job) ({series.mean('job_running_core_utilization_ratio', _TEN)})"
     # A job that idles or starves is far behind the others too, and is another alarm's, with another thing to do.
     name, bar = _useful(settings)
-    excused = f"avg by (fleet, job) ({series.mean(name, _TEN)}) < {bar:g}"
-    if settings.reports_flops:
-        excused = f"({mean} < {IDLE_PERCENT / 100:g} or {excused})"
+    low = f"avg by (fleet, job) ({series.mean(name, _TEN)}) < {bar:g}"
+    idle = f"{mean} < {IDLE_PERCENT / 100:g} or " if settings.reports_flops else ""
+    # One that compiles is behind those that it compiles for.
+    excused = f"({idle}{low} or {_compiling(series)})"
     return ContributorSpec.in_place_of(
         utilization.straggler(settings),
         expression=f"{slowest} < on (fleet, job) group_left () {mean} - {STRAGGLER_POINTS / 100:g} "

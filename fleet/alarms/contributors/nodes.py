@@ -54,9 +54,9 @@ def _fleet_blind(settings: AlarmSettings) -> ContributorSpec:
         health.fleet_blind(settings),
         expression=f"avg by (fleet) ({series.is_now(NodeState.BLIND)}) > {health.BLIND_SHARE:g}",
         contributor=("fleet",),
-        pending_minutes=3,
+        pending_minutes=health.BLIND_MINUTES,
         recovery_minutes=5,
-        reason="A monitor that is restarted is silent for a minute or two; three are a fault that has spread.",
+        reason="A monitor that is restarted is silent for up to three minutes; five are a fault that has spread.",
     )
 
 
@@ -66,9 +66,9 @@ def _node_blind(settings: AlarmSettings) -> ContributorSpec:
         health.node_blind(settings),
         expression=f"{_ONE_OF_NODE} ({series.is_now(NodeState.BLIND)}) == 1",
         contributor=NODE,
-        pending_minutes=3,
+        pending_minutes=health.BLIND_MINUTES,
         recovery_minutes=5,
-        reason="A monitor that is restarted is silent for a minute or two.",
+        reason="A monitor that is restarted is silent for up to three minutes.",
     )
 
 

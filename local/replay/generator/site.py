@@ -59,7 +59,7 @@ class Site:
             self.events.append(NodeEvent(kind=kind, nodes=nodes, at=at, until=min(until, self.minutes)))
 
     def fleet(self) -> Fleet:
-        """As the scenario has it. The owner's bar in dollars is spread over the nodes of the smallest job."""
+        """As the scenario has it. Where a bar is of one node, the owner's is spread over the smallest job's."""
         smallest = min((len(placed.nodes) for placed in self.jobs), default=self.nodes)
         serves = self.purpose == "inference"
         return Fleet.model_validate(
@@ -72,6 +72,7 @@ class Site:
                 "alarms": {
                     "low_utilization_percent": round(self.target / (6 if serves else 2), 1),
                     "wasted_usd_per_node_hour": round(PAGE_USD_PER_HOUR / smallest, 2),
+                    "idle_usd_per_hour": PAGE_USD_PER_HOUR,
                 },
                 "jobs": [placed.job() for placed in self.jobs],
                 "events": self.events,

@@ -234,7 +234,7 @@ def test_an_alarm_that_follows_nodes_is_a_query_with_periods_of_its_own() -> Non
     (spec,) = (each for each in contributor_alarms(settings) if each.key == "NodeBlind")
 
     blind = found["NodeBlind"]
-    criteria = {"Query": spec.expression, "PendingPeriod": 180, "RecoveryPeriod": 300}
+    criteria = {"Query": spec.expression, "PendingPeriod": 300, "RecoveryPeriod": 300}
     assert blind["EvaluationCriteria"] == {"PromQLCriteria": criteria}
     assert blind["EvaluationInterval"] == 60
     assert blind["AlarmActions"] == blind["OKActions"] != []

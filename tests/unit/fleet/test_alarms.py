@@ -291,9 +291,21 @@ def test_blindness_is_a_share_of_nodes_that_a_doubled_batch_cannot_change() -> N
 def test_a_hang_is_what_one_node_says_of_one_of_its_jobs() -> None:
     hang = metric_alarm("JobHang")
 
-    assert series(hang) == {"NodesHung": "Maximum"}
+    assert series(hang) == {"NodesHung": "Average", "PresentNodes": "Maximum", "CostUsdPerHour": "Average"}
     # The ten minutes are the node's to count, for each of its jobs; one of its minutes is enough, also when it is late.
-    assert (hang.comparison, hang.threshold, hang.datapoints) == (Comparison.AT_LEAST, 1, (1, 6))
+    assert (hang.comparison, hang.threshold, hang.datapoints) == (Comparison.AT_LEAST, 5, (1, 6))
+
+
+def test_a_hang_is_judged_by_the_dollars_of_all_nodes_that_hang() -> None:
+    hang, below = metric_alarm("JobHang"), metric_alarm("IdleBelowFloor")
+    rests = {"NodesIdle": 0.0, "NodesCompiling": 0.0, "NodesStartup": 0.0}
+    small = {**rests, "NodesHung": 0.125, "PresentNodes": 8.0, "CostUsdPerHour": 1.34}
+
+    assert last_state(hang, (60, small)) is State.OK
+    assert last_state(below, (45, small)) is State.ALARM
+    assert last_state(hang, (1, {**small, "NodesHung": 0.5})) is State.ALARM
+    # Of a node whose price nobody knows.
+    assert last_state(hang, (1, {"NodesHung": 1.0})) is State.ALARM
 
 
 def test_a_lull_of_an_endpoint_is_no_matter_of_minutes() -> None:

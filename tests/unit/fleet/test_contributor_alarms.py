@@ -65,7 +65,7 @@ def one_minute_of_a_fault(fleet: FleetSeries) -> None:
     fleet.state("n1", "FAULT", 20, 21)
 
 
-@incident({("HardwareFault", "n1"): 20, ("NodeBlind", "n1"): 23, ("FleetBlind",): 23})
+@incident({("HardwareFault", "n1"): 20, ("NodeBlind", "n1"): 25, ("FleetBlind",): 25})
 def a_blind_node_whose_kernel_reports_an_error(fleet: FleetSeries) -> None:
     fleet.state("n1", "BLIND", 20)
     fleet.say("node_hardware_errors_per_minute", 3, 20, 21, node="n1")
@@ -89,7 +89,7 @@ def a_second_fault_an_hour_into_the_first(fleet: FleetSeries) -> None:
     fleet.state("n3", "FAULT", 65)
 
 
-@incident({("NodeBlind", "n1"): 23, ("FleetBlind",): 23}, over={("NodeBlind", "n1"): 34, ("FleetBlind",): 34})
+@incident({("NodeBlind", "n1"): 25, ("FleetBlind",): 25}, over={("NodeBlind", "n1"): 34, ("FleetBlind",): 34})
 def a_blind_node(fleet: FleetSeries) -> None:
     fleet.state("n1", "BLIND", 20, 30)
 
@@ -162,8 +162,8 @@ def graphs_that_are_refused(fleet: FleetSeries) -> None:
     fleet.say("node_compile_failures_per_minute", 2, 22, 23, node="n3")
 
 
-def idle(fleet: FleetSeries, job: str, since: int, until: int | None = None, wasted: float = 21.5) -> None:
-    fleet.job(job, since, until, idle=1, wasted_usd_per_hour=wasted, running_core_utilization_ratio=0.01)
+def idle(fleet: FleetSeries, job: str, since: int, until: int | None = None) -> None:
+    fleet.job(job, since, until, idle=1, wasted_usd_per_hour=21.5, running_core_utilization_ratio=0.01)
     fleet.job(job, since, until, slowest_core_utilization_ratio=0, running_tensor_engine_utilization_ratio=None)
 
 
@@ -179,15 +179,36 @@ def a_second_job_that_idles_an_hour_into_the_first(fleet: FleetSeries) -> None:
     idle(fleet, "b", 70)
 
 
-@incident({("IdleBelowFloor", "a"): 35})
+@incident({("IdleBelowFloor", "a"): 55}, minutes=90)
 def an_idle_notebook_for_a_dollar_an_hour(fleet: FleetSeries) -> None:
-    idle(fleet, "a", 15, wasted=0.67)
+    fleet.job("a", cost_usd_per_hour=0.67)
+    idle(fleet, "a", 10)
+
+
+@incident({("IdleBelowFloor", "a"): 55}, minutes=90)
+def a_cheap_job_that_hangs(fleet: FleetSeries) -> None:
+    fleet.job("a", cost_usd_per_hour=0.67)
+    fleet.job("a", 10, hung=1)
+
+
+@incident({})
+def a_notebook_while_its_owner_has_lunch(fleet: FleetSeries) -> None:
+    fleet.job("a", cost_usd_per_hour=0.67)
+    idle(fleet, "a", 5, 40)
 
 
 @incident({("IdleAllocated", "a"): 23})
 def a_job_that_idles_and_has_no_price(fleet: FleetSeries) -> None:
-    fleet.job("a", wasted_usd_per_hour=None)
+    fleet.job("a", cost_usd_per_hour=None, wasted_usd_per_hour=None)
     fleet.job("a", 20, idle=1)
+
+
+@incident({("JobHang", "a"): 20, ("NonFiniteLoss", "b"): 20})
+def jobs_that_hang_and_are_lost_and_have_no_price(fleet: FleetSeries) -> None:
+    for job in JOBS:
+        fleet.job(job, cost_usd_per_hour=None, wasted_usd_per_hour=None)
+    fleet.job("a", 20, hung=1)
+    fleet.job("b", 20, non_finite_loss_per_minute=60)
 
 
 @incident({("IdleAllocated", "a"): 23})
@@ -201,6 +222,18 @@ def a_node_that_waits_while_its_peer_compiles(fleet: FleetSeries) -> None:
     fleet.say("job_waiting", 1, 20, node="n2", job="a", owner="anna")
     fleet.job("a", running_tensor_engine_utilization_ratio=None, wasted_usd_per_hour=None)
     fleet.say("job_wasted_usd_per_hour", 21.5, 20, node="n2", job="a", owner="anna")
+
+
+@incident({})
+def a_node_that_has_run_and_rests_while_its_peer_compiles_anew(fleet: FleetSeries) -> None:
+    fleet.state("n1", "COMPILING", 20, 40)
+    fleet.say("job_idle", 1, 22, 44, node="n2", job="a", owner="anna")
+
+
+@incident({("IdleAllocated", "b"): 23})
+def another_job_that_idles_meanwhile(fleet: FleetSeries) -> None:
+    fleet.state("n1", "COMPILING", 20, 40)
+    idle(fleet, "b", 20)
 
 
 @incident({})
@@ -218,19 +251,19 @@ def starve(fleet: FleetSeries, job: str, since: int, until: int | None = None, u
     fleet.job(job, since, until, running_tensor_engine_utilization_ratio=useful, wasted_usd_per_hour=18.8)
 
 
-@incident({("LowUtilization", "a"): 40, ("LowUtilization", "b"): 40})
+@incident({("LowUtilization", "a"): 42, ("LowUtilization", "b"): 42})
 def two_jobs_that_starve_at_once(fleet: FleetSeries) -> None:
     starve(fleet, "a", 20)
     starve(fleet, "b", 20)
 
 
-@incident({("LowUtilization", "a"): 30, ("LowUtilization", "b"): 90}, minutes=130)
+@incident({("LowUtilization", "a"): 32, ("LowUtilization", "b"): 92}, minutes=130)
 def a_second_job_that_starves_an_hour_into_the_first(fleet: FleetSeries) -> None:
     starve(fleet, "a", 10)
     starve(fleet, "b", 70)
 
 
-@incident({("LowUtilization", "a"): 12}, minutes=90)
+@incident({("LowUtilization", "a"): 16}, minutes=90)
 def a_job_that_starves_by_turns(fleet: FleetSeries) -> None:
     for since in range(0, 88, 8):
         starve(fleet, "a", since, since + 4, useful=0.02)
@@ -270,6 +303,12 @@ def a_hang_that_is_killed(fleet: FleetSeries) -> None:
 def two_losses_that_are_no_numbers(fleet: FleetSeries) -> None:
     fleet.job("a", 20, non_finite_loss_per_minute=60)
     fleet.job("b", 20, 21, non_finite_loss_per_minute=1)
+
+
+@incident({})
+def a_loss_of_an_experiment_for_a_dollar_an_hour(fleet: FleetSeries) -> None:
+    fleet.job("b", cost_usd_per_hour=1.34)
+    fleet.job("b", 20, non_finite_loss_per_minute=60)
 
 
 @incident({("Straggler", "a", "n2"): 29})

@@ -44,8 +44,8 @@ def test_a_notebook_is_a_ticket_and_wakes_nobody() -> None:
     notebook = node_minutes(1.0, CHEAP)
 
     assert last_state(alarm("IdleAllocated"), (60, notebook)) is State.OK
-    assert last_state(alarm("IdleBelowFloor"), (19, notebook)) is State.OK
-    assert last_state(alarm("IdleBelowFloor"), (20, notebook)) is State.ALARM
+    assert last_state(alarm("IdleBelowFloor"), (44, notebook)) is State.OK
+    assert last_state(alarm("IdleBelowFloor"), (45, notebook)) is State.ALARM
 
 
 def test_what_the_owner_calls_worth_waking_for_decides_and_the_waste_of_a_node_where_nothing_is_said() -> None:

@@ -31,7 +31,7 @@ def test_a_series_that_is_returned_is_breaching_whatever_its_value() -> None:
         if rule["labels"]["key"] == "NodeBlind"
     )
     assert blind["data"][1]["model"]["expression"] == "is_number($A)"
-    assert (blind["for"], blind["keepFiringFor"], blind["noDataState"]) == ("180s", "300s", "OK")
+    assert (blind["for"], blind["keepFiringFor"], blind["noDataState"]) == ("300s", "300s", "OK")
 
 
 def test_pages_and_tickets_have_a_receiver_each_and_nodes_of_a_job_are_one_message() -> None:

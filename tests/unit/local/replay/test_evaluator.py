@@ -66,14 +66,14 @@ def test_a_rollout_holds_it_back_as_a_deployment_does() -> None:
 
 
 def test_what_is_muted_and_lasts_is_told_at_the_end_of_the_window() -> None:
-    assert pages(BLIND, maintenance=()) == {"FleetBlind": 65.2, "NodeBlind": 65.2}
+    assert pages(BLIND, maintenance=()) == {"FleetBlind": 67.2, "NodeBlind": 67.2}
     assert pages(BLIND) == {"FleetBlind": 90.2, "NodeBlind": 90.2}
 
 
 def test_a_window_of_another_fleet_mutes_nothing_here() -> None:
     other = BLIND.maintenance[0].model_copy(update={"fleets": ("tune",)})
 
-    assert pages(BLIND, maintenance=(other,)) == {"FleetBlind": 65.2, "NodeBlind": 65.2}
+    assert pages(BLIND, maintenance=(other,)) == {"FleetBlind": 67.2, "NodeBlind": 67.2}
 
 
 def test_an_alarm_that_fires_on_silence_warms_up_for_half_an_hour() -> None:

@@ -45,6 +45,7 @@ CASES: Final = {
     "NoHealthyTargets of SageMaker": Case({"CPUUtilization": 0.0}, {}),
     "EndpointSaturated": Case({**WELL, "busy": 50}, {**WELL, "busy": 71}, ill_nodes=3),
     "PrecompileFailed": Case({}, {"failed": 1}),
+    "JobHang": Case({"hung": 0, "present": 3, "price": 90}, {"hung": 1, "present": 3, "price": 90}),
     "IdleAllocated": Case({**RESTING, "idle": 0, "price": 90}, {**RESTING, "idle": 1, "price": 90}),
     "IdleBelowFloor": Case({**RESTING, "idle": 0, "price": 0.1}, {**RESTING, "idle": 1, "price": 0.1}),
     "LowUtilization": Case(
