@@ -41,9 +41,13 @@ class Series:
         """A mean is as good when some minutes are missing; a sum is not."""
         return f"avg_over_time({self.named(name)}[{window}])"
 
-    def below_share(self, share: float, name: str, window: str = QUARTER) -> str:
+    def below_share(self, share: float, name: str, window: str = QUARTER, before: str | None = None) -> str:
         """The value that ``share`` of the window's minutes do not exceed: M of N minutes, however many came."""
-        return f"quantile_over_time({share:g}, {self.named(name)}[{window}])"
+        return f"quantile_over_time({share:g}, {self.named(name)}[{window}]{_offset(before)})"
+
+    def count(self, name: str, window: str, before: str | None = None) -> str:
+        """How many minutes came."""
+        return f"count_over_time({self.named(name)}[{window}]{_offset(before)})"
 
     def is_now(self, state: NodeState) -> str:
         """1 for nodes whose newest minute is of ``state``."""
@@ -62,6 +66,10 @@ class Series:
         bare, _, matchers = name.removesuffix("}").partition("{")
         where = f'environment="{self.environment}",fleet="{self.fleet}"'
         return f"neuron_fleet_{bare}{{{where}{',' if matchers else ''}{matchers}}}"
+
+
+def _offset(before: str | None) -> str:
+    return f" offset {before}" if before else ""
 
 
 def _state(state: NodeState) -> str:

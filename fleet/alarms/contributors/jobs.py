@@ -14,7 +14,8 @@ from fleet.stragglers import STRAGGLER_POINTS
 JOB: Final = ("fleet", "job", "owner")
 _ONE_OF_JOB: Final = "max by (fleet, job, owner)"
 _TEN: Final = "10m30s"
-_LOW_SHARE: Final = 0.4
+# By then what is late has come.
+_SETTLED: Final = "5m"
 
 
 def job_alarms(settings: AlarmSettings) -> tuple[ContributorSpec, ...]:
@@ -81,23 +82,22 @@ def _low_utilization(settings: AlarmSettings) -> ContributorSpec:
     series, serves = Series.of(settings), settings.purpose == "inference"
     window = "45m30s" if serves else QUARTER
     name, bar = _useful(settings)
-    # Two fifths of the minutes: a loader that fills its buffer in turns starves the cores in half of them. An
-    # endpoint's traffic comes and goes, and its mean says more.
-    useful = series.mean(name, window) if serves else series.below_share(_LOW_SHARE, name, window)
-    low = f"avg by (fleet, job, owner) ({useful}) < {bar:g}"
+    # An endpoint's traffic comes and goes, and its mean says more.
+    looks = (series.mean(name, window),) if serves else _lasting_lows(series, name)
+    low = " or ".join(f"avg by (fleet, job, owner) ({useful}) < {bar:g}" for useful in looks)
     waste = f"sum by (fleet, job) ({series.mean('job_wasted_usd_per_hour', window)})"
     idle = f"avg by (fleet, job) ({series.mean('job_running_core_utilization_ratio', window)}) < {IDLE_PERCENT / 100:g}"
     faulty = f"{series.last('job_wasted_usd_per_hour')} and on (fleet, node) {series.was_lately(NodeState.FAULT)} == 1"
     return ContributorSpec.in_place_of(
         _classic_low_utilization(settings),
-        expression=f"{low} and on (fleet, job) {waste} > {settings.thresholds.wasted_usd_per_node_hour:g} "
+        expression=f"({low}) and on (fleet, job) {waste} > {settings.thresholds.wasted_usd_per_node_hour:g} "
         # A fault and an idle job are their own pages, with other things to do.
         f"unless on (fleet, job) {idle} unless on (fleet, job) ({faulty})",
         contributor=JOB,
-        pending_minutes=36 if serves else 16,
+        pending_minutes=36 if serves else 0,
         recovery_minutes=15,
-        reason="Two fifths of a quarter of an hour show a job that starves by turns; sixteen minutes of that, and an "
-        "evaluation of twelve minutes is not told.",
+        reason="What is looked at has lasted: an evaluation of eleven minutes is not told, and a job that starves for "
+        "four minutes in eight is.",
     )
 
 
@@ -107,6 +107,18 @@ def _useful(settings: AlarmSettings) -> tuple[str, float]:
     if settings.reports_flops:
         return "job_running_tensor_engine_utilization_ratio", thresholds.low_utilization_percent / 100
     return "job_running_core_utilization_ratio", thresholds.low_core_utilization_percent / 100
+
+
+def _lasting_lows(series: Series, name: str) -> tuple[str, str]:
+    """What a job does in twelve minutes of thirteen, late ones included, and in fourteen of thirty.
+
+    A loader that fills its buffer in turns starves the cores in half of the minutes. A job that has begun just now has
+    too few of them.
+    """
+    return (
+        f"({series.below_share(0.9, name, '13m30s', _SETTLED)} and {series.count(name, '13m30s', _SETTLED)} >= 9)",
+        f"({series.below_share(0.45, name, '30m30s')} and {series.count(name, '30m30s')} >= 22)",
+    )
 
 
 def _classic_low_utilization(settings: AlarmSettings) -> CompositeSpec:
@@ -154,7 +166,7 @@ def _straggler(settings: AlarmSettings) -> ContributorSpec:
         expression=f"{slowest} < on (fleet, job) group_left () {mean} - {STRAGGLER_POINTS / 100:g} "
         f"unless on (fleet, job) {excused}",
         contributor=("fleet", "job", "node", "owner"),
-        pending_minutes=5,
+        pending_minutes=4,
         recovery_minutes=10,
-        reason="A mean of ten minutes that stays low for five: the slowest core of one minute is often another's.",
+        reason="A mean of ten minutes that stays low for four: the slowest core of one minute is often another's.",
     )

@@ -251,19 +251,19 @@ def starve(fleet: FleetSeries, job: str, since: int, until: int | None = None, u
     fleet.job(job, since, until, running_tensor_engine_utilization_ratio=useful, wasted_usd_per_hour=18.8)
 
 
-@incident({("LowUtilization", "a"): 42, ("LowUtilization", "b"): 42})
+@incident({("LowUtilization", "a"): 34, ("LowUtilization", "b"): 34})
 def two_jobs_that_starve_at_once(fleet: FleetSeries) -> None:
     starve(fleet, "a", 20)
     starve(fleet, "b", 20)
 
 
-@incident({("LowUtilization", "a"): 32, ("LowUtilization", "b"): 92}, minutes=130)
+@incident({("LowUtilization", "a"): 21, ("LowUtilization", "b"): 84}, minutes=130)
 def a_second_job_that_starves_an_hour_into_the_first(fleet: FleetSeries) -> None:
     starve(fleet, "a", 10)
     starve(fleet, "b", 70)
 
 
-@incident({("LowUtilization", "a"): 16}, minutes=90)
+@incident({("LowUtilization", "a"): 21}, minutes=90)
 def a_job_that_starves_by_turns(fleet: FleetSeries) -> None:
     for since in range(0, 88, 8):
         starve(fleet, "a", since, since + 4, useful=0.02)
@@ -271,8 +271,8 @@ def a_job_that_starves_by_turns(fleet: FleetSeries) -> None:
 
 
 @incident({})
-def an_evaluation_of_twelve_minutes(fleet: FleetSeries) -> None:
-    starve(fleet, "a", 20, 32)
+def an_evaluation_of_eleven_minutes(fleet: FleetSeries) -> None:
+    starve(fleet, "a", 20, 31)
 
 
 @incident({("HardwareFault", "n1"): 20})
@@ -311,7 +311,7 @@ def a_loss_of_an_experiment_for_a_dollar_an_hour(fleet: FleetSeries) -> None:
     fleet.job("b", 20, non_finite_loss_per_minute=60)
 
 
-@incident({("Straggler", "a", "n2"): 29})
+@incident({("Straggler", "a", "n2"): 28})
 def one_core_that_is_slower_than_the_others(fleet: FleetSeries) -> None:
     fleet.say("job_slowest_core_utilization_ratio", 0.5, 20, node="n2", job="a", owner="anna")
 

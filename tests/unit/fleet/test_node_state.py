@@ -60,10 +60,10 @@ def test_somebody_elses_lock_in_the_shared_cache_is_a_longer_start_up_and_no_end
 def test_an_announced_phase_is_its_own_state_also_while_cores_work_in_it() -> None:
     validates = {**WORKING, "completed": 3, "phase": Announced("validation")}
 
-    verdict = after({**WORKING, "completed": 9}, *[validates] * 60)
+    verdict = after({**WORKING, "completed": 9}, *[validates] * 45)
     assert verdict.state is NodeState.PHASE
-    assert verdict.reason == "the job announced validation, for 60 min"
-    assert after({**WORKING, "completed": 9}, *[validates] * 61).state is NodeState.RUNNING
+    assert verdict.reason == "the job announced validation, for 45 min"
+    assert after({**WORKING, "completed": 9}, *[validates] * 46).state is NodeState.RUNNING
 
 
 def test_a_job_states_its_patience_and_gets_no_more_than_its_dollars() -> None:

@@ -123,12 +123,12 @@ def test_a_checkpoint_lasts_from_its_beginning_to_its_end_and_not_for_ever(tmp_p
     with listening(tmp_path) as collector:
         whole = [bool(seen.phases) for seen in minutes(collector, (begin, end), (begin,), (), (end,), ())]
         say(collector, begin)
-        endless = [bool(collector.collect(Request(600 + 60 * minute)).phases) for minute in range(62)]
+        endless = [bool(collector.collect(Request(600 + 60 * minute)).phases) for minute in range(47)]
 
     # The last line ended the one before; what ends in a minute was open when it began, which the minute before said.
     assert whole == [True, True, True, False, False]
-    # Forgotten after an hour, as the node's state does.
-    assert endless == [True] * 60 + [False] * 2
+    # Forgotten after three quarters of an hour, as the node's state does.
+    assert endless == [True] * 45 + [False] * 2
 
 
 def test_a_job_announces_a_phase_and_its_patience(tmp_path: Path) -> None:
