@@ -4,15 +4,19 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from environments.alarm_linter import Around, lint, of_specs
+from environments.alarm_rules import diagnose_alarm_changes
 from environments.documents import RUNBOOKS
 from environments.fleet_specs import can_be_planned, fleet_spec
 from environments.fleets import Fleet, InferenceFleet
 from environments.model import Environment
 from fleet import naming
 from fleet.alarms import (
+    Adjustment,
+    Adjustments,
     AlarmSettings,
     AnySpec,
     ContributorSpec,
+    Severity,
     Spec,
     Thresholds,
     change_in_progress,
@@ -39,9 +43,9 @@ def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
     Raises:
         UnknownInstanceTypeError: EC2 has no such type; ``loader.load_file`` refuses a file that names it.
     """
-    thresholds = Thresholds(**fleet.alarms.model_dump())
+    said = fleet.alarms.model_dump(exclude={"wakes", "each"})
     if isinstance(fleet, InferenceFleet):
-        thresholds = Thresholds(**fleet.alarms.model_dump(), latency_p99_seconds=fleet.endpoint.latency_p99_seconds)
+        said["latency_p99_seconds"] = fleet.endpoint.latency_p99_seconds
     return AlarmSettings(
         environment=environment.name,
         fleet=fleet.name,
@@ -51,23 +55,36 @@ def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
         reports_flops=fleet.reports_flops,
         has_efa=uses_efa(fleet_spec(environment, fleet), instance_type(fleet.instance_type)),
         scaling=fleet.scaling if isinstance(fleet, InferenceFleet) else None,
-        thresholds=thresholds,
+        thresholds=Thresholds(**said),
     )
 
 
 def environment_alarms(environment: Environment, endpoints: Mapping[str, EndpointNames]) -> dict[str, tuple[Spec, ...]]:
-    """Every alarm of an environment by fleet; ``endpoints`` holds the load balancers by fleet."""
-    alarms: dict[str, tuple[Spec, ...]] = {}
-    for fleet in environment.fleets:
-        settings = alarm_settings(environment, fleet)
-        if isinstance(fleet, InferenceFleet) and fleet.is_hosted:
-            hosted = VariantNames(naming.hosted_endpoint(environment.name, fleet.name))
-            alarms[fleet.name] = hosted_alarms(settings, hosted)
-            continue
-        alarms[fleet.name] = fleet_alarms(settings)
-        if fleet.name in endpoints:
-            alarms[fleet.name] += endpoint_alarms(settings, endpoints[fleet.name])
-    return alarms
+    """Every classic alarm of an environment by fleet, as its owner wants it; ``endpoints`` holds the load balancers."""
+    return {
+        fleet.name: adjustments(fleet).applied(_of_fleet(environment, fleet, endpoints.get(fleet.name)))
+        for fleet in environment.fleets
+    }
+
+
+def adjustments(fleet: Fleet) -> Adjustments:
+    """What the fleet's owner changes about its alarms."""
+    by_key = {
+        key: Adjustment(
+            severity=None if each.severity in {None, "none"} else Severity(each.severity),
+            minutes=each.minutes,
+            is_off=each.is_off,
+        )
+        for key, each in fleet.alarms.each.items()
+    }
+    return Adjustments(wakes=fleet.alarms.wakes, by_key=by_key)
+
+
+def _of_fleet(environment: Environment, fleet: Fleet, endpoint: EndpointNames | None) -> tuple[Spec, ...]:
+    settings = alarm_settings(environment, fleet)
+    if isinstance(fleet, InferenceFleet) and fleet.is_hosted:
+        return hosted_alarms(settings, VariantNames(naming.hosted_endpoint(environment.name, fleet.name)))
+    return fleet_alarms(settings) + (() if endpoint is None else endpoint_alarms(settings, endpoint))
 
 
 def deployed_alarms(
@@ -81,7 +98,9 @@ def deployed_alarms(
         return classic
     with_nodes = {fleet.name: fleet for fleet in environment.node_fleets}
     return {
-        name: followed_alarms(alarm_settings(environment, with_nodes[name]), specs) if name in with_nodes else specs
+        name: followed_alarms(alarm_settings(environment, fleet), specs, adjustments(fleet))
+        if (fleet := with_nodes.get(name)) is not None
+        else specs
         for name, specs in classic.items()
     }
 
@@ -128,6 +147,9 @@ def lint_alarms(environment: Environment) -> Iterator[Diagnostic]:
     if not can_be_planned(environment):
         return
     endpoints = {fleet.name: _ANY_BALANCER for fleet in environment.inference_fleets}
+    for index, fleet in enumerate(environment.fleets):
+        by_themselves = _of_fleet(environment, fleet, endpoints.get(fleet.name))
+        yield from (each.under(f"fleets[{index}]") for each in diagnose_alarm_changes(fleet, by_themselves))
     deployed = deployed_alarms(environment, environment_alarms(environment, endpoints))
     specs = [spec for of_fleet in deployed.values() for spec in of_fleet if not isinstance(spec, ContributorSpec)]
     yield from lint(of_specs([*specs, *platform_health_alarms(environment, _ANY_PIPELINE)]), around(environment))

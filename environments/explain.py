@@ -109,7 +109,8 @@ def _unknown_kind(path: str, context: dict[str, Any]) -> Diagnostic:
 
 
 def _nearest_key(key: str, location: tuple[int | str, ...], vocabulary: Vocabulary) -> str:
-    names = [part for part in location[:-1] if isinstance(part, str)]
+    # A key that its author chose, such as an alarm's, leads to no model of its own.
+    names = [part for part in location[:-1] if isinstance(part, str) and part in vocabulary.parts]
     known = list((vocabulary.parts[names[-1]] if names else vocabulary.root).model_fields)
     return did_you_mean(key, known, f"known keys: {', '.join(known)}")
 

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 from environments.endpoints import Endpoint
 from environments.markets import CapacityBlock, Market, Reservation
 from environments.strict_model import StrictModel
+from fleet.alarms.adjustments import MOST_MINUTES
 from fleet.alarms.settings import Thresholds
 from fleet.fleet_spec import EfaLayout, Engine, MarketKind
 from fleet.instances import core_groupings
@@ -36,8 +37,27 @@ Lnc = Annotated[int, Field(strict=True), AfterValidator(_as_some_chip_groups)]
 _DEFAULTS: Final = Thresholds()
 
 
+class OneAlarm(StrictModel):
+    """What a fleet's owner changes about one alarm."""
+
+    severity: Literal["page", "ticket", "none"] | None = None
+    """Whether it wakes somebody, waits for the morning, or is told to nobody. Default: the alarm's own."""
+    minutes: Annotated[int, Field(ge=1, le=MOST_MINUTES)] | None = None
+    """How many minutes it must last before anybody is told. Default: the alarm's own."""
+
+    @property
+    def is_off(self) -> bool:
+        """Whether nobody is told."""
+        return self.severity == "none"
+
+
 class FleetAlarms(StrictModel):
     """Thresholds that a fleet may set for itself; ``fleet.alarms`` says what each is for."""
+
+    wakes: bool = True
+    """Whether anything of the fleet wakes anybody: with ``false`` every page is a ticket."""
+    each: dict[str, OneAlarm] = Field(default_factory=dict)
+    """Changes of single alarms, by their keys."""
 
     low_utilization_percent: Annotated[float, Field(gt=0, lt=100)] = _DEFAULTS.low_utilization_percent
     low_core_utilization_percent: Annotated[float, Field(gt=0, le=100)] = _DEFAULTS.low_core_utilization_percent

@@ -32,6 +32,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "reservation": markets.Reservation,
     "capacity-block": markets.CapacityBlock,
     "alarms": fleets.FleetAlarms,
+    "each": fleets.OneAlarm,
     "price": fleets.NegotiatedRate,
     "endpoint": endpoints.Endpoint,
     "clients": clients.Clients,

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from environments.alarms import alarm_settings
+from environments.alarms import adjustments, alarm_settings
+from environments.fleets import Fleet
 from environments.model import Environment
-from fleet.alarms import ContributorSpec, contributor_alarms
+from fleet.alarms import ContributorSpec, contributor_alarms, fleet_alarms
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,10 @@ def followed(environment: Environment) -> tuple[Followed, ...]:
     Raises:
         UnknownInstanceTypeError: EC2 has no such type; ``loader.load_file`` refuses a file that names it.
     """
-    return tuple(
-        Followed(
-            environment=environment.name,
-            fleet=fleet.name,
-            owner=fleet.owner,
-            runbooks_url=environment.paging.runbooks_url,
-            rules=contributor_alarms(alarm_settings(environment, fleet)),
-        )
-        for fleet in environment.node_fleets
-    )
+    return tuple(_followed(environment, fleet) for fleet in environment.node_fleets)
+
+
+def _followed(environment: Environment, fleet: Fleet) -> Followed:
+    settings = alarm_settings(environment, fleet)
+    rules = adjustments(fleet).applied_to_followed(contributor_alarms(settings), fleet_alarms(settings))
+    return Followed(environment.name, fleet.name, fleet.owner, environment.paging.runbooks_url, rules)

@@ -7,6 +7,7 @@ One set per fleet, whatever its number of nodes, and one for the platform's own 
 from collections.abc import Sequence
 
 from fleet.alarms import health, utilization
+from fleet.alarms.adjustments import AS_THEY_ARE, Adjustment, Adjustments
 from fleet.alarms.capacity import capacity_alarms
 from fleet.alarms.changes import change_in_progress
 from fleet.alarms.compilation import compilation_alarms, precompile_alarms
@@ -32,6 +33,9 @@ from fleet.alarms.specs import (
 )
 
 __all__ = [
+    "AS_THEY_ARE",
+    "Adjustment",
+    "Adjustments",
     "AlarmSettings",
     "AlarmSpec",
     "AlarmSpecError",
@@ -97,13 +101,16 @@ def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
     )
 
 
-def followed_alarms(settings: AlarmSettings, classic: Sequence[Spec]) -> tuple[AnySpec, ...]:
-    """``classic`` with those that follow jobs and nodes in place of the ones of their keys.
+def followed_alarms(
+    settings: AlarmSettings, classic: Sequence[Spec], adjustments: Adjustments = AS_THEY_ARE
+) -> tuple[AnySpec, ...]:
+    """``classic``, which is adjusted already, with those that follow jobs and nodes in place of the ones of their keys.
 
     A part that tells nobody goes with the composite alarm that it was made for.
     """
-    followed = contributor_alarms(settings)
-    replaced = {spec.key for spec in followed}
+    every = contributor_alarms(settings)
+    followed = adjustments.applied_to_followed(every, fleet_alarms(settings))
+    replaced = {spec.key for spec in every}
     left = [spec for spec in classic if spec.key not in replaced]
     read = {part.key for spec in left if isinstance(spec, CompositeSpec) for part in alarms_in(spec.rule)}
     parts = {part.key for spec in classic if isinstance(spec, CompositeSpec) for part in alarms_in(spec.rule)}

@@ -55,6 +55,13 @@ OF_FLEETS: Final = (
     fleet_option("alarms.low_core_utilization_percent", [1, 100], [101], ON_NODES),
     fleet_option("alarms.wasted_usd_per_node_hour", [0, 1000], [-1], ON_NODES),
     fleet_option("alarms.idle_usd_per_hour", [0, 1000], [-1], ON_NODES),
+    fleet_option("alarms.wakes", [True, False], ["sometimes"]),
+    fleet_option(
+        "alarms.each",
+        [{}, {"LowUtilization": {"minutes": 30, "severity": "ticket"}}, {"HbmPressure": {"severity": "none"}}],
+        [{"LowUtilisation": {"minutes": 30}}, {"LowUtilization": {"minutes": 0}}, {"JobHang": {"severity": "loud"}}],
+        ON_NODES,
+    ),
     fleet_option("alarms.hbm_percent", [1, 100], [0], ON_NODES),
     fleet_option("engine", ["batch"], ["slurm"], ("batch", "reservation", "block")),
     fleet_option("engine", ["pool"], (), ("batch", "reservation")),
