@@ -18,7 +18,7 @@ import typer
 
 from cli.answers import COLORED, print_json, refuse, say
 from cli.progress import waiting
-from cli.replay import generated, late, report, swept
+from cli.replay import generated, late, plot, report, swept
 from cli.replay.files import asked_for
 from local.replay.delivery import AT_ONCE, SWEEP, Delivery
 from local.replay.generator.corpus import SEED, Half
@@ -100,6 +100,7 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
         typer.Option(help="Give an alarm one threshold after the other: ALARM.threshold=1..50, or =1,5,20."),
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the rows of --sweep into this file too.")] = None,
+    drawing: Annotated[Path | None, typer.Option("--plot", help="SVG file to draw the rows of --sweep into.")] = None,
     export: Annotated[
         Path | None, typer.Option(help="Write the generated scenarios into this folder, and replay nothing.")
     ] = None,
@@ -108,19 +109,19 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     if export is not None:
         _export(export, seed)
         return
-    if csv is not None and sweep is None:
-        refuse("--csv writes the rows of --sweep: pass that too")
+    if sweep is None:
+        _refuse_rows({"--csv writes": csv, "--plot draws": drawing})
     closed = half is Half.TEST and not look_inside
     try:
         read = asked_for(scenarios or [], half, seed)
         if sweep is not None:
-            _sweep(read, asked(sweep), csv, as_json=as_json)
+            _sweep(read, asked(sweep), csv, drawing, as_json=as_json)
             return
         sets = SETS if compare else {OURS: SETS[OURS]}
         deliveries = SWEEP if delays else (late.delivery(delay, skew, partial=partly),)
         by_delivery = _replayed(read, sets, deliveries, quiet=as_json or closed)
         replays = by_delivery[deliveries[0].name]
-    except (ScenarioFileError, SweepError) as error:
+    except (ScenarioFileError, SweepError, plot.PlotError) as error:
         refuse(error)
     scores = {name: score(replays, name) for name in sets}
     if delays:
@@ -134,13 +135,25 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
         raise typer.Exit(1)
 
 
-def _sweep(read: Sequence[tuple[Scenario, Path]], sweep: Sweep, csv: Path | None, *, as_json: bool) -> None:
+def _refuse_rows(files: Mapping[str, Path | None]) -> None:
+    for what, file in files.items():
+        if file is not None:
+            refuse(f"{what} the rows of --sweep: pass that too")
+
+
+def _sweep(
+    read: Sequence[tuple[Scenario, Path]], sweep: Sweep, csv: Path | None, drawing: Path | None, *, as_json: bool
+) -> None:
+    if drawing is not None:
+        plot.node_for()
     found = rows(sweep.scores(_replayed(read, sweep.sets(), quiet=True)[AT_ONCE.name]))
     if csv is not None:
         try:
             swept.write(csv, found)
         except OSError as error:
             refuse(f"{csv}: {error.strerror}")
+    if drawing is not None:
+        plot.write(drawing, sweep.alarm, found)
     if as_json:
         print_json({"alarm": sweep.alarm, "rows": found})
     else:

@@ -1,19 +1,19 @@
 """What was told, held against what an operator would want: hits, misses, false pages, minutes to page.
 
-A page is right when an incident of its fleet is going on that the alarm may tell of; the same alarm telling of the same
-incident again is false, for a page that is false twice is switched off. Baselines have names of their own, so any of
-their pages counts that falls into an incident of a page's severity: that is in their favor. None of them looks at an
-endpoint's load balancer, so its incidents are nothing that they miss.
+A page is right when an incident of its fleet is going on that the alarm may tell of, and of no other job or node than
+it names; the same alarm telling of the same incident again is false, for a page that is false twice is switched off.
+Baselines have names of their own, so any of their pages counts that falls into an incident of a page's severity, which
+favors them. None of them looks at an endpoint's load balancer, so its incidents are nothing that they miss.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
 from fleet.alarms import Severity
 from local.replay.run import OWN, Replay
-from local.replay.scenario import Incident
+from local.replay.scenario import Fleet, Incident, Scenario
 from local.replay.told import Told
 
 # An alarm that looks back a quarter of an hour may cross its bar after the trouble has ended.
@@ -123,7 +123,7 @@ def score(replays: Iterable[Replay], alarm_set: str) -> Score:
     judged: list[Judged] = []
     for replay in replays:
         told = replay.told[alarm_set]
-        found = [_told_of(incident, told, alarm_set) for incident in replay.scenario.incidents]
+        found = [_told_of(incident, told, alarm_set, replay.scenario) for incident in replay.scenario.incidents]
         name = replay.scenario.name
         outcomes += [
             Outcome(name, incident, _first(incident, pages), _ever(incident, pages))
@@ -136,13 +136,13 @@ def score(replays: Iterable[Replay], alarm_set: str) -> Score:
     return Score(tuple(outcomes), tuple(judged))
 
 
-def _told_of(incident: Incident, told: Sequence[Told], alarm_set: str) -> list[Told]:
+def _told_of(incident: Incident, told: Sequence[Told], alarm_set: str, scenario: Scenario) -> list[Told]:
     named = {*incident.alarms, *incident.also}
     return [
         each
         for each in told
         if each.fleet == incident.fleet
-        and _concerns(incident, each)
+        and _concerns(incident, each, scenario.fleets[incident.fleet])
         # What need not even be a ticket is no reason to wake anybody.
         and not (incident.optional and incident.severity is Severity.TICKET and each.severity is Severity.PAGE)
         and incident.at <= each.minute <= incident.until + _AFTERGLOW_MINUTES
@@ -150,13 +150,24 @@ def _told_of(incident: Incident, told: Sequence[Told], alarm_set: str) -> list[T
     ]
 
 
-def _concerns(incident: Incident, told: Told) -> bool:
-    """Whether it is about the incident's job, or its nodes, as far as both of them say."""
-    labels = [dict(contributor) for contributor in told.contributors]
-    jobs, nodes = ({each[name] for each in labels if name in each} for name in ("job", "node"))
-    if jobs and incident.job is not None:
-        return incident.job in jobs
-    return not (nodes and incident.nodes) or not nodes.isdisjoint(f"{incident.fleet}-{at}" for at in incident.nodes)
+def _concerns(incident: Incident, told: Told, fleet: Fleet) -> bool:
+    """Whether a contributor is of the incident's job and nodes; an alarm that has no contributors is believed."""
+    return not told.contributors or any(_is_of(incident, dict(each), fleet) for each in told.contributors)
+
+
+def _is_of(incident: Incident, contributor: Mapping[str, str], fleet: Fleet) -> bool:
+    job, node = contributor.get("job"), contributor.get("node")
+    if job is not None and incident.job not in {None, job}:
+        return False
+    # One may name the job and the other a node: the scenario knows which nodes a job has.
+    nodes = {node} if node is not None else _nodes_of(job, incident.fleet, fleet)
+    wanted = {f"{incident.fleet}-{at}" for at in incident.nodes} or _nodes_of(incident.job, incident.fleet, fleet)
+    return not nodes or not wanted or not nodes.isdisjoint(wanted)
+
+
+def _nodes_of(job: str | None, name: str, fleet: Fleet) -> set[str]:
+    """The names of the job's nodes in the fleet called ``name``; none where nobody knows of the job."""
+    return {f"{name}-{at}" for each in fleet.jobs if each.id == job for at in each.nodes or range(fleet.nodes)}
 
 
 def _first(incident: Incident, told: Sequence[Told]) -> Told | None:

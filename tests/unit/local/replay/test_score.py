@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fleet.alarms import Severity
-from local.replay.run import OURS, Replay
+from local.replay.run import FOLLOWED, OURS, Replay
 from local.replay.scenario import Scenario
 from local.replay.score import Score, score
 from local.replay.told import Told
@@ -112,3 +112,52 @@ def test_a_page_that_names_another_job_or_node_tells_nothing_of_the_incident() -
     # Whoever does not say is believed, as the classic alarms are.
     assert figures(judged(of(node="a-5"), job="mine")) == (1.0, 1.0)
     assert figures(judged(page("JobHang", 65), job="mine", nodes=[3])) == (1.0, 1.0)
+
+
+def two_at_once(*contributors: dict[str, str]) -> Score:
+    """Job ``left`` has nodes 0 and 1, job ``right`` node 2; both hang, and one page tells of each contributor."""
+    incident = {"fleet": "a", "kind": "hang", "alarms": ["JobHang"], "at": 60, "by": 72, "until": 90}
+    scenario = Scenario.model_validate(
+        {
+            "name": "s",
+            "title": "s",
+            "minutes": 120,
+            "fleets": {
+                "a": {
+                    "instance_type": "trn1.2xlarge",
+                    "nodes": 3,
+                    "jobs": [
+                        {"id": name, "nodes": nodes, "phases": [{"at": 0, "kind": "hang"}]}
+                        for name, nodes in (("left", [0, 1]), ("right", [2]))
+                    ],
+                }
+            },
+            "incidents": [{**incident, "job": "left"}, {**incident, "nodes": [2]}],
+        }
+    )
+    told = tuple(
+        replace(page("JobHang", 65 + at), contributors=(tuple(labels.items()),))
+        for at, labels in enumerate(contributors)
+    )
+    return score([Replay(scenario, {FOLLOWED: told}, ())], FOLLOWED)
+
+
+@pytest.mark.parametrize("left", [{"job": "left"}, {"node": "a-1"}])
+@pytest.mark.parametrize("right", [{"job": "right"}, {"node": "a-2"}])
+def test_two_incidents_of_a_kind_at_once_have_to_be_told_each(left: dict[str, str], right: dict[str, str]) -> None:
+    assert figures(two_at_once(left, right)) == figures(two_at_once(right, left)) == (1, 1)
+    assert figures(two_at_once(left)) == figures(two_at_once(right)) == (0.5, 1)
+    # One page too many of the one is not the page of the other.
+    assert figures(two_at_once(left, left)) == (0.5, 0.5)
+
+
+def test_an_alarm_of_the_whole_fleet_tells_of_all_that_goes_on_in_it() -> None:
+    assert two_at_once({}).recall == 1
+
+
+def test_a_node_of_the_job_is_not_enough_where_the_label_names_another_of_its_nodes() -> None:
+    def of(**labels: str) -> Told:
+        return replace(page("JobHang", 65), contributors=(tuple(labels.items()),))
+
+    assert figures(judged(of(job="mine", node="a-3"), job="mine", nodes=[3])) == (1, 1)
+    assert figures(judged(of(job="mine", node="a-4"), job="mine", nodes=[3])) == (0, 0)
