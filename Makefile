@@ -10,7 +10,7 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := true
 unexport PYTHONDONTWRITEBYTECODE
 ARGS ?=
 
-.PHONY: demo test test-end-to-end test-rooms test-pythons soak check format bench agent agent-lock agent-check layers clean
+.PHONY: demo test test-end-to-end test-rooms test-and-soak-end-to-end test-pythons soak check format bench agent agent-lock agent-check layers clean
 
 # What nodes run: Ubuntu 24.04 has Python 3.12; Amazon Linux 2023 offers 3.11, 3.12 and 3.13 beside its own 3.9.
 AGENT_PYTHONS := 3.11 3.12 3.13
@@ -60,9 +60,15 @@ test-end-to-end:
 test-rooms:
 	$(BIN)/python -m pytest --ignore tests/browser --ignore tests/e2e -n 2 $(SPREAD) --durations=10
 
-# The long tests, which `make test` leaves out: each marked soak, on two cores: tests/conftest.py shares them out.
+# The long tests, which `make test` leaves out: each marked soak, of which some wait: tests/conftest.py shares them out.
 soak: $(VENV)/dev node_modules/.installed
-	$(BIN)/python -m pytest --soak -n 2 --dist loadscope --no-loadscope-reorder --durations=5 $(ARGS)
+	$(BIN)/python -m pytest --soak -n 3 --dist loadscope --no-loadscope-reorder --durations=5 $(ARGS)
+
+# All that waits for most of its time, one part after the other.
+test-and-soak-end-to-end:
+	$(MAKE) --no-print-directory test-end-to-end
+	$(MAKE) --no-print-directory soak
+	$(MAKE) --no-print-directory agent-check
 
 # Quick tests on the oldest and the newest Python, and on the oldest of training containers: docs/pythons.md.
 test-pythons: $(VENV)/dev
