@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import aws_cloudwatch as cw
 
 from dashboards import compilation, cores, money, network
-from dashboards.by_job import work_rows
+from dashboards.by_job import per_job, work_rows
 from dashboards.widgets import MINUTE, Row, Shape, graph, node_states, row, series, text, watched
 from environments.fleets import TrainingFleet
 from fleet import metrics
@@ -78,11 +78,7 @@ def _details(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Se
                 [series(metrics.EXECUTION_LATENCY_P99, "Maximum", environment, name)],
             ),
             graph("Achieved TFLOP/s", Unit.NONE, [series(metrics.ACHIEVED_TFLOPS, "Sum", environment, name)]),
-            graph(
-                "Memory used of one device",
-                Unit.BYTES,
-                [series(metrics.HBM_USED_BYTES, s, environment, name, label=s) for s in ("Average", "Maximum")],
-            ),
+            per_job("Memory used of one device, by job", metrics.HBM_USED_BYTES, "Maximum", environment, name),
         ),
         *compilation.rows(environment, name, specs),
         *network.rows(environment, plan),
@@ -105,6 +101,7 @@ def _executions(environment: str, fleet: str) -> Shape:
             series(metrics.EXECUTIONS_COMPLETED, "Sum", environment, fleet, label="completed"),
             series(metrics.EXECUTION_ERRORS, "Sum", environment, fleet, label="failed"),
             series(metrics.NODES_HUNG, "Sum", environment, fleet, label="nodes with a hung job"),
+            series(metrics.NODES_UNUSED, "Sum", environment, fleet, label="nodes too long without a job"),
         ],
     )
 

@@ -1,12 +1,13 @@
 """From an environment file to its alarms: the settings of each fleet, every spec that is deployed, and its faults."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from environments.alarm_linter import Around, lint, of_specs
 from environments.documents import RUNBOOKS
 from environments.fleet_specs import can_be_planned, fleet_spec
-from environments.fleets import Fleet, InferenceFleet
+from environments.fleets import Fleet, InferenceFleet, without_job_minutes
 from environments.model import Environment
 from fleet import naming
 from fleet.alarms import (
@@ -42,6 +43,8 @@ def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
     thresholds = Thresholds(**fleet.alarms.model_dump())
     if isinstance(fleet, InferenceFleet):
         thresholds = Thresholds(**fleet.alarms.model_dump(), latency_p99_seconds=fleet.endpoint.latency_p99_seconds)
+    else:
+        thresholds = replace(thresholds, without_job_minutes=without_job_minutes(fleet))
     return AlarmSettings(
         environment=environment.name,
         fleet=fleet.name,

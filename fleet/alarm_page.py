@@ -29,6 +29,8 @@ class EvidenceKind(StringEnum):
     """The nodes that nobody sees, since the first of them was not seen."""
     FAULTY_NODES = "faulty-nodes"
     """The nodes with a hardware error, since the first of them had it."""
+    UNUSED_NODES = "unused-nodes"
+    """The nodes without a job, since the first of them had none."""
     IDLE_JOBS = "idle-jobs"
     """The nodes of jobs that idle, with those jobs' own dollars."""
     LOST_JOBS = "lost-jobs"

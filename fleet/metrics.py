@@ -124,7 +124,10 @@ NEURON_CORE_UTILIZATION_WHEN_RUNNING: Final = _both(
     "NeuronCoreUtilization in state RUNNING only",
 )
 HBM_USED_PERCENT: Final = _both("HbmUsedPercent", Unit.PERCENT, Kind.STATISTICS, "used over device memory, per device")
-HBM_USED_BYTES: Final = _both("HbmUsedBytes", Unit.BYTES, Kind.STATISTICS, "used device memory, per device")
+# Of a fleet of one type it says no more than the percentage does.
+HBM_USED_BYTES: Final = MetricSpec(
+    "HbmUsedBytes", Unit.BYTES, Kind.STATISTICS, False, True, "used device memory, per device"
+)
 ACHIEVED_TFLOPS: Final = _both("AchievedTflops", Unit.NONE, Kind.GAUGE, "effective TFLOP/s of the node")
 EXECUTIONS_COMPLETED: Final = _both(
     "ExecutionsCompleted", Unit.COUNT, Kind.PER_MINUTE, "graph executions that ended well"
@@ -174,6 +177,10 @@ NODES_BLIND: Final = _fleet("NodesBlind", Unit.COUNT, Kind.STATE, "the monitor i
 NODES_HUNG: Final = MetricSpec(
     "NodesHung", Unit.COUNT, Kind.GAUGE, True, False, "1 while a job of the node completes nothing and spins",
     only_of="training",
+)  # fmt: skip
+NODES_UNUSED: Final = MetricSpec(
+    "NodesUnused", Unit.COUNT, Kind.GAUGE, True, False,
+    "1 once the node has had no job for longer than its fleet allows", only_of="training",
 )  # fmt: skip
 NODES_IDLE: Final = _fleet(
     "NodesIdle", Unit.COUNT, Kind.GAUGE, "part of the node that jobs hold which idle or never begin"

@@ -13,6 +13,7 @@ from agents.minute.window import Figures, Percentages
 from fleet import metrics
 from fleet.metrics import Kind, MetricSpec
 from fleet.node_state import NodeState
+from fleet.without_job import is_unused
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.type_defs import StatisticSetTypeDef
@@ -103,6 +104,8 @@ def _of_node(entry: NodeMinute) -> _Measured:
     # An endpoint without requests completes nothing, and is well.
     trains = entry.node.config.purpose == "training"
     yield metrics.NODES_HUNG, int(worst.hangs) if trains and worst.hangs is not None else None
+    if trains:
+        yield metrics.NODES_UNUSED, is_unused(entry.verdict, entry.node.config.without_job_minutes)
     yield metrics.NODES_IDLE, worst.idle_share
     yield metrics.LOWEST_JOB_CORE_UTILIZATION, worst.core_percent
     yield metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, worst.tensor_engine_percent

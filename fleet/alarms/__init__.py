@@ -7,6 +7,7 @@ One set per fleet, whatever its number of nodes, and one for the platform's own 
 from collections.abc import Sequence
 
 from fleet.alarms import health, utilization
+from fleet.alarms.burning import without_job_alarms
 from fleet.alarms.capacity import capacity_alarms
 from fleet.alarms.changes import change_in_progress
 from fleet.alarms.compilation import compilation_alarms, precompile_alarms
@@ -91,6 +92,7 @@ def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
         return alarms
     return (
         *alarms,
+        *without_job_alarms(settings),
         utilization.job_hang(settings),
         utilization.non_finite_loss(settings),
         utilization.straggler(settings),

@@ -15,7 +15,7 @@ from fleet.alarms.specs import AlarmSpec, Area, Comparison, Severity, TreatMissi
 # a job that flaps, or metrics that are missing for ten minutes, are one incident.
 _DATAPOINTS: Final = (4, 15)
 # What waits for the morning need not be told of in the first minutes.
-_DATAPOINTS_OF_TICKETS: Final = (20, 30)
+DATAPOINTS_OF_TICKETS: Final = (20, 30)
 SMALLEST_FLOOR: Final = 0.01
 
 
@@ -52,7 +52,7 @@ def _below_floor(settings: AlarmSettings) -> AlarmSpec:
         metric=_usd_per_hour(settings, f"IF({{usd}} < {floor:g}, {{usd}}, 0)", floor),
         comparison=Comparison.ABOVE,
         threshold=0,
-        datapoints=_DATAPOINTS_OF_TICKETS,
+        datapoints=DATAPOINTS_OF_TICKETS,
         silence=TreatMissingData.NOT_BREACHING,
     )
 

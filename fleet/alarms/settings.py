@@ -12,6 +12,7 @@ from fleet.alarms.specs import AlarmSpec, Area, Comparison, Severity, TreatMissi
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec
 from fleet.serving.scaling import Scaling
+from fleet.without_job import patience_minutes
 
 
 class _NoAlarmWithout(TypedDict):
@@ -81,6 +82,8 @@ class Thresholds:
     wasted_usd_per_node_hour: float = 5.0
     idle_usd_per_hour: float | None = None
     """What idle jobs of the fleet burn together before somebody is woken. None: as much as one node may waste."""
+    without_job_minutes: float | None = None
+    """For how long a node of a fleet that trains may have no job. None: by how it was bought."""
     hbm_percent: float = 95.0
     latency_p99_seconds: float = 2.0
 
@@ -114,6 +117,12 @@ class AlarmSettings:
     def is_reserved(self) -> bool:
         """Whether capacity is set aside for the fleet, and paid for whether it is used or not."""
         return self.market in {MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK}
+
+    @property
+    def without_job_minutes(self) -> float:
+        """For how long a node may have no job."""
+        asked = self.thresholds.without_job_minutes
+        return patience_minutes(self.market) if asked is None else asked
 
     def about(self, area: Area, evidence: EvidenceKind = EvidenceKind.NODES) -> Subject:
         """The fleet, to make its alarms of one area with."""

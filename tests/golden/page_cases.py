@@ -97,6 +97,15 @@ INCIDENTS: Final = (
         },
     ),
     Incident(
+        "NodesWithoutJob",
+        _crossed(3, 15, "43.0 (21/11/26 03:40:00)", "greater than or equal to the threshold (5.0)"),
+        {
+            NODES[0]: {44: GOOD, 33: EMPTY | {"wasted_usd_per_hour": 21.5}},
+            NODES[1]: {44: GOOD, 33: EMPTY | {"wasted_usd_per_hour": 21.5}},
+            NODES[2]: {44: {**GOOD, "job": "eval-3", "job_name": "eval", "owner": "evaluation"}},
+        },
+    ),
+    Incident(
         "NonFiniteLoss",
         _crossed(1, 15, "1.0 (21/11/26 03:40:00)", "greater than or equal to the threshold (1.0)"),
         {

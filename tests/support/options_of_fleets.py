@@ -55,6 +55,7 @@ OF_FLEETS: Final = (
     fleet_option("alarms.low_core_utilization_percent", [1, 100], [101], ON_NODES),
     fleet_option("alarms.wasted_usd_per_node_hour", [0, 1000], [-1], ON_NODES),
     fleet_option("alarms.idle_usd_per_hour", [0, 1000], [-1], ON_NODES),
+    fleet_option("alarms.without_job_minutes", [5, 10080], [4, 10081], ON_NODES),
     fleet_option("alarms.hbm_percent", [1, 100], [0], ON_NODES),
     fleet_option("engine", ["batch"], ["slurm"], ("batch", "reservation", "block")),
     fleet_option("engine", ["pool"], (), ("batch", "reservation")),

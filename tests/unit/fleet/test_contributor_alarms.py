@@ -282,6 +282,39 @@ def two_jobs_of_different_speed(fleet: FleetSeries) -> None:
     fleet.job("a", running_core_utilization_ratio=0.6, slowest_core_utilization_ratio=0.58)
 
 
+@incident({("NodesWithoutJob",): 53}, minutes=90, over={("NodesWithoutJob",): 84})
+def nodes_that_nobody_uses_and_that_get_a_job_in_the_end(fleet: FleetSeries) -> None:
+    leave_free(fleet, "a", 20, 70)
+
+
+@incident({("WithoutJobBelowFloor",): 70}, minutes=90)
+def a_node_for_a_dollar_an_hour_that_nobody_uses(fleet: FleetSeries) -> None:
+    fleet.say("node_cost_usd_per_hour", 1.34, node="n3")
+    leave_free(fleet, "b", 20)
+
+
+@incident({("NodesWithoutJob",): 53}, minutes=90)
+def a_node_without_a_price_that_nobody_uses(fleet: FleetSeries) -> None:
+    fleet.say("node_cost_usd_per_hour", None, node="n3")
+    leave_free(fleet, "b", 20)
+
+
+@incident({}, minutes=90)
+def half_an_hour_between_two_jobs(fleet: FleetSeries) -> None:
+    leave_free(fleet, "a", 20, 50)
+
+
+def leave_free(fleet: FleetSeries, job: str, since: int, until: int | None = None) -> None:
+    """Its nodes have no job; from the 31st minute on they say that they are unused."""
+    for node in fleet.jobs[job]:
+        fleet.state(node, "NO_JOB", since, until)
+        if until is None or since + 30 < until:
+            fleet.say("node_nodes_unused", 1, since + 30, until, node=node)
+    fleet.job(job, since, until, wasted_usd_per_hour=None, running_tensor_engine_utilization_ratio=None)
+    fleet.job(job, since, until, running_core_utilization_ratio=None, slowest_core_utilization_ratio=None)
+    fleet.job(job, since, until, idle=None, hung=None, waiting=None)
+
+
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[Told], list[Told]]]:
     """When each alarm of each case fired first and last, by Prometheus, for each delay; one process for all."""

@@ -13,12 +13,9 @@ TRN1, TRN2 = 32 * GIB, 96 * GIB
 
 
 def hbm(size: int, *devices: int) -> dict[str, tuple[float, ...]]:
-    """Both metrics of devices with so many bytes used, of ``size`` each."""
+    """The metric of devices with so many bytes used, of ``size`` each."""
     shares = [100 * used / size for used in devices]
-    return {
-        "HbmUsedBytes": (len(devices), sum(devices), min(devices), max(devices)),
-        "HbmUsedPercent": (len(devices), sum(shares), min(shares), max(shares)),
-    }
+    return {"HbmUsedPercent": (len(devices), sum(shares), min(shares), max(shares))}
 
 
 def running(cores: Mapping[int, int], tensor: Mapping[int, int]) -> dict[str, Mapping[int, int]]:

@@ -1,0 +1,75 @@
+"""Nodes that are paid for and get nothing done with any job, judged in dollars as idle jobs are.
+
+Every node judges itself (``fleet.without_job``), so one minute of its verdict is half an hour already.
+"""
+
+from typing import Final
+
+from fleet import metrics
+from fleet.alarm_page import LONG_EVIDENCE_MINUTES, EvidenceKind
+from fleet.alarms.idle import DATAPOINTS_OF_TICKETS, SMALLEST_FLOOR
+from fleet.alarms.metric_refs import MathRef
+from fleet.alarms.settings import AlarmSettings
+from fleet.alarms.specs import AlarmSpec, Area, Comparison, Severity, TreatMissingData
+from fleet.metrics import MetricSpec
+
+# Metrics that are missing for ten minutes, or a node that is ended beside others, are one incident.
+_DATAPOINTS: Final = (3, 15)
+
+
+def without_job_alarms(settings: AlarmSettings) -> tuple[AlarmSpec, ...]:
+    """The page and, below its floor, the ticket; of what is paid in advance one ticket, for it costs no more."""
+    if settings.is_reserved:
+        return (_without_job(settings, Severity.TICKET, floor=SMALLEST_FLOOR),)
+    floor = max(settings.thresholds.idle_floor, SMALLEST_FLOOR)
+    return (_without_job(settings, Severity.PAGE, floor=floor), _below_floor(settings, floor))
+
+
+def _without_job(settings: AlarmSettings, severity: Severity, *, floor: float) -> AlarmSpec:
+    return settings.about(Area.UTILIZATION, EvidenceKind.UNUSED_NODES).alarm(
+        severity,
+        "NodesWithoutJob",
+        summary=f"Nodes of the fleet are paid for and have had no job for more than {settings.without_job_minutes:g} "
+        "minutes.",
+        action="See whether a job waits for them; if none does, let them go.",
+        first_command=f"fleet jobs list {settings.environment}",
+        evidence_minutes=LONG_EVIDENCE_MINUTES,
+        metric=usd_per_hour(settings, metrics.NODES_UNUSED, "{usd}", floor),
+        comparison=Comparison.AT_LEAST,
+        threshold=floor,
+        datapoints=_DATAPOINTS,
+        silence=TreatMissingData.NOT_BREACHING,
+    )
+
+
+def _below_floor(settings: AlarmSettings, floor: float) -> AlarmSpec:
+    return settings.about(Area.UTILIZATION, EvidenceKind.UNUSED_NODES).ticket(
+        "WithoutJobBelowFloor",
+        summary=f"Nodes have had no job for more than {settings.without_job_minutes:g} minutes, for less than "
+        f"{floor:g} dollars an hour.",
+        action="See in the morning whether a job waits for them; if none does, let them go.",
+        first_command=f"fleet jobs list {settings.environment}",
+        evidence_minutes=LONG_EVIDENCE_MINUTES,
+        metric=usd_per_hour(settings, metrics.NODES_UNUSED, f"IF({{usd}} < {floor:g}, {{usd}}, 0)", floor),
+        comparison=Comparison.ABOVE,
+        threshold=0,
+        datapoints=DATAPOINTS_OF_TICKETS,
+        silence=TreatMissingData.NOT_BREACHING,
+    )
+
+
+def usd_per_hour(settings: AlarmSettings, spec: MetricSpec, expression: str, unpriced: float) -> MathRef:
+    """Dollars an hour of the part of the fleet's nodes that ``spec`` says, in place of ``{usd}`` of ``expression``.
+
+    Averages over nodes, because a sum doubles when a batch is sent twice. Where no price is known each node counts as
+    ``unpriced``: what is not known is not cheap.
+    """
+    usd = f"(nodes * FILL(present, 1) * FILL(price, {unpriced:g}))"
+    return MathRef(
+        expression.format(usd=usd),
+        (
+            ("nodes", settings.metric(spec, "Average")),
+            ("present", settings.metric(metrics.PRESENT_NODES, "Maximum")),
+            ("price", settings.metric(metrics.COST_USD_PER_HOUR, "Average")),
+        ),
+    )
