@@ -72,11 +72,7 @@ def _details(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Se
         row(text(f"### {name}: details", height=1)),
         row(cores.core_table(environment, name, fleet.nodes), cores.spread_table(environment, name, fleet.nodes)),
         row(
-            graph(
-                "Worst execution p99",
-                Unit.SECONDS,
-                [series(metrics.EXECUTION_LATENCY_P99, "Maximum", environment, name)],
-            ),
+            per_job("Worst execution p99, by job", metrics.EXECUTION_LATENCY_P99, "Maximum", environment, name),
             graph("Achieved TFLOP/s", Unit.NONE, [series(metrics.ACHIEVED_TFLOPS, "Sum", environment, name)]),
             per_job("Memory used of one device, by job", metrics.HBM_USED_BYTES, "Maximum", environment, name),
         ),
@@ -102,6 +98,7 @@ def _executions(environment: str, fleet: str) -> Shape:
             series(metrics.EXECUTION_ERRORS, "Sum", environment, fleet, label="failed"),
             series(metrics.NODES_HUNG, "Sum", environment, fleet, label="nodes with a hung job"),
             series(metrics.NODES_UNUSED, "Sum", environment, fleet, label="nodes too long without a job"),
+            series(metrics.NODES_CRASH_LOOPING, "Sum", environment, fleet, label="nodes of crash-looping jobs"),
         ],
     )
 

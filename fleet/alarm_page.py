@@ -33,6 +33,8 @@ class EvidenceKind(StringEnum):
     """The nodes without a job, since the first of them had none."""
     IDLE_JOBS = "idle-jobs"
     """The nodes of jobs that idle, with those jobs' own dollars."""
+    CRASH_LOOPS = "crash-loops"
+    """The nodes of jobs that start in vain, with all that those jobs cost since they do."""
     LOST_JOBS = "lost-jobs"
     """The nodes of jobs whose loss is no number, and all that they cost since."""
     CAPACITY = "capacity"

@@ -133,7 +133,10 @@ EXECUTIONS_COMPLETED: Final = _both(
     "ExecutionsCompleted", Unit.COUNT, Kind.PER_MINUTE, "graph executions that ended well"
 )
 EXECUTION_ERRORS: Final = _both("ExecutionErrors", Unit.COUNT, Kind.PER_MINUTE, "graph executions that failed")
-EXECUTION_LATENCY_P99: Final = _both("ExecutionLatencyP99", Unit.SECONDS, Kind.GAUGE, "device latency, worst runtime")
+# By job alone: over a fleet the slowest graph of any job says nothing of the others.
+EXECUTION_LATENCY_P99: Final = MetricSpec(
+    "ExecutionLatencyP99", Unit.SECONDS, Kind.GAUGE, False, True, "device latency, worst runtime"
+)
 HARDWARE_ERRORS: Final = _fleet("HardwareErrors", Unit.COUNT, Kind.PER_MINUTE, "hardware errors that ask for an action")
 COMPILATION_EVENTS: Final = _fleet("CompilationEvents", Unit.COUNT, Kind.PER_MINUTE, "graphs compiled")
 COMPILATION_SECONDS: Final = _fleet("CompilationSeconds", Unit.SECONDS, Kind.PER_MINUTE, "time spent compiling")
@@ -181,6 +184,10 @@ NODES_HUNG: Final = MetricSpec(
 NODES_UNUSED: Final = MetricSpec(
     "NodesUnused", Unit.COUNT, Kind.GAUGE, True, False,
     "1 once the node has had no job for longer than its fleet allows", only_of="training",
+)  # fmt: skip
+NODES_CRASH_LOOPING: Final = MetricSpec(
+    "NodesCrashLooping", Unit.COUNT, Kind.GAUGE, True, False,
+    "part of the node that jobs hold which start again and again and complete nothing", only_of="training",
 )  # fmt: skip
 NODES_IDLE: Final = _fleet(
     "NodesIdle", Unit.COUNT, Kind.GAUGE, "part of the node that jobs hold which idle or never begin"

@@ -106,6 +106,9 @@ def _of_node(entry: NodeMinute) -> _Measured:
     yield metrics.NODES_HUNG, int(worst.hangs) if trains and worst.hangs is not None else None
     if trains:
         yield metrics.NODES_UNUSED, is_unused(entry.verdict, entry.node.config.without_job_minutes)
+        is_blind = entry.verdict.state is NodeState.BLIND
+        share = min(1.0, sum(runs.share for runs in entry.crash_loops.values()))
+        yield metrics.NODES_CRASH_LOOPING, None if is_blind else share
     yield metrics.NODES_IDLE, worst.idle_share
     yield metrics.LOWEST_JOB_CORE_UTILIZATION, worst.core_percent
     yield metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, worst.tensor_engine_percent

@@ -7,7 +7,7 @@ One set per fleet, whatever its number of nodes, and one for the platform's own 
 from collections.abc import Sequence
 
 from fleet.alarms import health, utilization
-from fleet.alarms.burning import without_job_alarms
+from fleet.alarms.burning import crash_loop, without_job_alarms
 from fleet.alarms.capacity import capacity_alarms
 from fleet.alarms.changes import change_in_progress
 from fleet.alarms.compilation import compilation_alarms, precompile_alarms
@@ -93,6 +93,7 @@ def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
     return (
         *alarms,
         *without_job_alarms(settings),
+        crash_loop(settings),
         utilization.job_hang(settings),
         utilization.non_finite_loss(settings),
         utilization.straggler(settings),

@@ -3,7 +3,7 @@
 import re
 import typing
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
 from fleet import metrics, naming
 from fleet.alarm_page import EvidenceKind
@@ -71,6 +71,9 @@ def platform(environment: str) -> Subject:
     return Subject(environment, naming.PLATFORM, Area.PLATFORM, EvidenceKind.NONE)
 
 
+_WAKING_USD_PER_HOUR: Final = 5.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
     """What a fleet may set for itself. Percents are 0-100, dollars are per node, seconds are of one request."""
@@ -91,6 +94,15 @@ class Thresholds:
     def idle_floor(self) -> float:
         """Dollars an hour. Five until the morning, eight hours later, are 40: about an hour of whoever is woken."""
         return self.wasted_usd_per_node_hour if self.idle_usd_per_hour is None else self.idle_usd_per_hour
+
+    @property
+    def burning_floor(self) -> float:
+        """Dollars an hour of nodes without a job and of jobs that start in vain.
+
+        What a node may waste is lowered for small nodes, and says nothing of what is worth waking somebody for: that is
+        five dollars at least unless the owner names less.
+        """
+        return max(self.idle_floor, _WAKING_USD_PER_HOUR) if self.idle_usd_per_hour is None else self.idle_usd_per_hour
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

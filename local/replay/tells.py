@@ -33,7 +33,6 @@ class Tells:
     also: tuple[str, ...] = ()
 
 
-# No alarm tells of a job that starts in vain (CrashLoop): it is missed.
 # A job that completes nothing for long is told of by either: which one it is depends on how its processes wait.
 _NOTHING_DONE: Final = ("IdleAllocated", "JobHang")
 # What is left of a job that is given up.

@@ -26,6 +26,11 @@ CHAT: Final = {
 
 
 EMPTY: Final = {"state": "NO_JOB", "job": None, "job_name": None, "wasted_usd_per_hour": 6.49}
+STARTS: Final = {"state": "STARTUP", "wasted_usd_per_hour": None, "tensor_engine_utilization": None}
+AWAY: Final = EMPTY | {"wasted_usd_per_hour": 21.5, "tensor_engine_utilization": None}
+CRASHES: Final = STARTS | {
+    "jobs": [{"job": "llama-8", "job_name": "llama-pretrain", "cost_usd_per_hour": 21.5, "vain_runs": 3}]
+}
 LOST: Final = {"job": "llama-8", "cost_usd_per_hour": 21.5, "non_finite_losses": 9}
 
 
@@ -104,6 +109,15 @@ INCIDENTS: Final = (
             NODES[1]: {44: GOOD, 33: EMPTY | {"wasted_usd_per_hour": 21.5}},
             NODES[2]: {44: {**GOOD, "job": "eval-3", "job_name": "eval", "owner": "evaluation"}},
         },
+    ),
+    Incident(
+        "CrashLoop",
+        _crossed(3, 15, "43.0 (21/11/26 03:40:00)", "greater than or equal to the threshold (5.0)"),
+        {
+            node: {44: GOOD, 30: STARTS, 25: AWAY, 23: STARTS, 17: AWAY, 15: STARTS, 9: AWAY, 7: CRASHES, 2: AWAY}
+            for node in NODES[:2]
+        }
+        | {NODES[2]: {44: {**GOOD, "job": "eval-3", "job_name": "eval", "owner": "evaluation"}}},
     ),
     Incident(
         "NonFiniteLoss",

@@ -26,6 +26,7 @@ _JOB: Final[Mapping[str, float]] = {
     "job_idle": 0,
     "job_hung": 0,
     "job_waiting": 0,
+    "job_cost_usd_per_hour": 21.5,
     "job_wasted_usd_per_hour": 1.5,
     "job_running_tensor_engine_utilization_ratio": 0.38,
     "job_running_core_utilization_ratio": 0.95,

@@ -37,6 +37,8 @@ READ_BY_RULES: Final = frozenset(
         "efa_fallback_to_tcp_per_minute",
         "efa_retransmits_per_minute",
         "efa_transmit_bytes_per_minute",
+        "job_cost_usd_per_hour",
+        "job_crash_looping",
         "job_hung",
         "job_idle",
         "job_non_finite_loss_per_minute",
@@ -49,8 +51,8 @@ READ_BY_RULES: Final = frozenset(
 )
 # Rules ask of each of these what the newest minute says; of other states whether there was a minute of it.
 _TOLD_WHEN_OVER: Final = frozenset({NodeState.BLIND, NodeState.COMPILING, NodeState.NO_JOB})
-# Of these a rule asks the state as well, which says when they are over.
-_TOLD_WHEN_TRUE: Final = frozenset({f"{PREFIX}_node_nodes_unused"})
+# Of the one a rule asks the state as well, which says when it is over; the other lasts over gaps between two starts.
+_TOLD_WHEN_TRUE: Final = frozenset({f"{PREFIX}_node_nodes_unused", f"{PREFIX}_job_crash_looping"})
 _ZERO_MEANS_SOMETHING: Final = f"{PREFIX}_efa_"
 _BY_PART: Final = (f"{PREFIX}_core_", f"{PREFIX}_device_")
 

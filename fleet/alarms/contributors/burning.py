@@ -1,9 +1,10 @@
-"""Alarms of money that burns without a job that gets anything done: over a whole fleet."""
+"""Alarms of money that burns with nothing done: nodes without a job over a whole fleet, and jobs that start in vain."""
 
 from collections.abc import Sequence
 
-from fleet.alarms.burning import without_job_alarms
+from fleet.alarms.burning import crash_loop, without_job_alarms
 from fleet.alarms.contributors.expressions import Series
+from fleet.alarms.contributors.jobs import JOB
 from fleet.alarms.idle import SMALLEST_FLOOR
 from fleet.alarms.settings import AlarmSettings
 from fleet.alarms.specs import ContributorSpec
@@ -11,13 +12,13 @@ from fleet.alarms.specs import ContributorSpec
 
 def burning_alarms(settings: AlarmSettings) -> Sequence[ContributorSpec]:
     """Those of a fleet that trains: an endpoint's nodes have no jobs."""
-    return () if settings.purpose == "inference" else _without_job(settings)
+    return () if settings.purpose == "inference" else (*_without_job(settings), _crash_loop(settings))
 
 
 def _without_job(settings: AlarmSettings) -> Sequence[ContributorSpec]:
     """The page and, below its floor, the ticket; of what is paid in advance one ticket."""
     classic = {spec.key: spec for spec in without_job_alarms(settings)}
-    floor = max(0.0 if settings.is_reserved else settings.thresholds.idle_floor, SMALLEST_FLOOR)
+    floor = max(0.0 if settings.is_reserved else settings.thresholds.burning_floor, SMALLEST_FLOOR)
     burnt = f"sum by (fleet) ({_burnt(Series.of(settings), floor)})"
     page = ContributorSpec.in_place_of(
         classic["NodesWithoutJob"],
@@ -46,3 +47,19 @@ def _burnt(series: Series, unpriced: float) -> str:
     unused = f"{series.last('node_nodes_unused')} == 1 and on (fleet, node) {series.without_a_job()}"
     priced = f"{series.last('node_cost_usd_per_hour')} and on (fleet, node) ({unused})"
     return f"({priced}) or on (fleet, node) {unpriced:g} * ({unused})"
+
+
+def _crash_loop(settings: AlarmSettings) -> ContributorSpec:
+    series, floor = Series.of(settings), max(settings.thresholds.burning_floor, SMALLEST_FLOOR)
+    # Between two starts the job is not on the node: what was said of it last holds.
+    loops = f"{series.most('job_crash_looping')} == 1"
+    priced = f"{series.last('job_cost_usd_per_hour')} and on (fleet, node, job) ({loops})"
+    usd = f"({priced}) or on (fleet, node, job) {floor:g} * ({loops})"
+    return ContributorSpec.in_place_of(
+        crash_loop(settings),
+        expression=f"sum by (fleet, job, owner) ({usd}) >= {floor:g}",
+        contributor=JOB,
+        pending_minutes=3,
+        recovery_minutes=15,
+        reason="The node has counted three runs already; one loop of starts and gaps is one incident.",
+    )

@@ -10,7 +10,7 @@ from local.alarm_evaluation import State
 from tests.support.alarm_minutes import Minute, last_state
 
 DEAR, CHEAP = 21.5, 1.34
-KEYS = {"NodesWithoutJob", "WithoutJobBelowFloor"}
+KEYS = {"NodesWithoutJob", "WithoutJobBelowFloor", "CrashLoop"}
 
 
 def settings(
@@ -72,7 +72,32 @@ def test_what_is_paid_in_advance_is_one_ticket_whatever_it_costs(market: MarketK
 
     assert ticket.severity is Severity.TICKET
     assert last_state(ticket, (9, minute(1, usd))) is State.ALARM
-    assert {each.key for each in fleet_alarms(settings(market))} & KEYS == {"NodesWithoutJob"}
+    assert {each.key for each in fleet_alarms(settings(market))} & KEYS == {"NodesWithoutJob", "CrashLoop"}
+
+
+def test_a_crash_loop_pages_from_the_floor_on_and_is_silence_below() -> None:
+    looping = {"NodesCrashLooping": 0.5, "PresentNodes": 2.0}
+
+    assert last_state(alarm("CrashLoop"), (2, {**looping, "CostUsdPerHour": DEAR})) is State.OK
+    assert last_state(alarm("CrashLoop"), (3, {**looping, "CostUsdPerHour": DEAR})) is State.ALARM
+    assert last_state(alarm("CrashLoop"), (60, {**looping, "CostUsdPerHour": CHEAP})) is State.OK
+    assert last_state(alarm("CrashLoop", settings(MarketKind.RESERVATION)), (9, looping)) is State.ALARM
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "floor"),
+    [
+        ({}, 5.0),
+        ({"wasted_usd_per_node_hour": 12.0}, 12.0),
+        ({"wasted_usd_per_node_hour": 0.5}, 5.0),
+        ({"wasted_usd_per_node_hour": 0.5, "idle_usd_per_hour": 1.0}, 1.0),
+    ],
+)
+def test_nobody_is_woken_for_less_than_five_dollars_unless_the_owner_says_so(
+    thresholds: dict[str, float], floor: float
+) -> None:
+    assert alarm("CrashLoop", settings(**thresholds)).threshold == floor
+    assert alarm("NodesWithoutJob", settings(**thresholds)).threshold == floor
 
 
 def test_it_says_for_how_long_nodes_may_have_no_job() -> None:

@@ -21,14 +21,13 @@ GOOD: Table = {
     "HbmUsedPercent": (1, *[100 * USED / (32 * GIB)] * 3),
     "ExecutionsCompleted": 30,
     "ExecutionErrors": 0,
-    "ExecutionLatencyP99": 0.04,
     "CoresTotal": 2,
     "CoresAllocated": 1,
     "HardwareErrors": 0,
 }
 CORES = {name for name in GOOD if "Utilization" in name or name == "AchievedTflops"}
 MEMORY = {"HbmUsedPercent", "CoresAllocated"}
-EXECUTIONS = {"ExecutionsCompleted", "ExecutionErrors", "ExecutionLatencyP99"}
+EXECUTIONS = {"ExecutionsCompleted", "ExecutionErrors"}
 
 
 def good() -> Json:

@@ -49,6 +49,7 @@ CASES: Final = {
     "IdleAllocated": Case({**RESTING, "idle": 0, "price": 90}, {**RESTING, "idle": 1, "price": 90}),
     "IdleBelowFloor": Case({**RESTING, "idle": 0, "price": 0.1}, {**RESTING, "idle": 1, "price": 0.1}),
     "NodesWithoutJob": Case({**PAID, "nodes": 0, "price": 90}, {**PAID, "nodes": 1, "price": 90}),
+    "CrashLoop": Case({**PAID, "nodes": 0, "price": 90}, {**PAID, "nodes": 1, "price": 90}),
     "WithoutJobBelowFloor": Case({**PAID, "nodes": 0, "price": 0.1}, {**PAID, "nodes": 1, "price": 0.1}),
     "LowUtilization": Case(
         {"LowestJobTensorEngineUtilization": 20, "LowestJobCoreUtilization": 60, "WastedUsdPerHour": 5.01},
