@@ -26,9 +26,10 @@ CHAT: Final = {
 
 
 EMPTY: Final = {"state": "NO_JOB", "job": None, "job_name": None, "wasted_usd_per_hour": 6.49}
-STARTS: Final = {"state": "STARTUP", "wasted_usd_per_hour": None, "tensor_engine_utilization": None}
-AWAY: Final = EMPTY | {"wasted_usd_per_hour": 21.5, "tensor_engine_utilization": None}
-CRASHES: Final = STARTS | {
+STARTS: Final[Mapping[str, Any]] = {"state": "STARTUP", "wasted_usd_per_hour": None, "tensor_engine_utilization": None}
+AWAY: Final[Mapping[str, Any]] = EMPTY | {"wasted_usd_per_hour": 21.5, "tensor_engine_utilization": None}
+CRASHES: Final[Mapping[str, Any]] = {
+    **STARTS,
     "jobs": [{"job": "llama-8", "job_name": "llama-pretrain", "cost_usd_per_hour": 21.5, "vain_runs": 3}]
 }
 LOST: Final = {"job": "llama-8", "cost_usd_per_hour": 21.5, "non_finite_losses": 9}

@@ -1,5 +1,6 @@
 """Nodes without a job, in dollars: who is woken, who gets a ticket, and of which fleets there is nothing to say."""
 
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -96,8 +97,10 @@ def test_a_crash_loop_pages_from_the_floor_on_and_is_silence_below() -> None:
 def test_nobody_is_woken_for_less_than_five_dollars_unless_the_owner_says_so(
     thresholds: dict[str, float], floor: float
 ) -> None:
-    assert alarm("CrashLoop", settings(**thresholds)).threshold == floor
-    assert alarm("NodesWithoutJob", settings(**thresholds)).threshold == floor
+    of = replace(settings(), thresholds=Thresholds(**thresholds))
+
+    assert alarm("CrashLoop", of).threshold == floor
+    assert alarm("NodesWithoutJob", of).threshold == floor
 
 
 def test_it_says_for_how_long_nodes_may_have_no_job() -> None:

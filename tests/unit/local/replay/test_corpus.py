@@ -36,7 +36,8 @@ def test_the_corpus_is_large_and_holds_every_kind_of_incident() -> None:
 
     assert (len(ALL) >= 40, hours >= 500, len(quiet) >= 15) == (True, True, True)
     assert kinds == {
-        "idle", "waste", "hang", "hardware", "blind", "straggler", "compiler", "capacity", "endpoint", "unused", "crash-loop",
+        "idle", "waste", "hang", "hardware", "blind", "straggler", "compiler", "capacity", "endpoint",
+        "unused", "crash-loop",
     }  # fmt: skip
     assert all(name == scenario.name for name, scenario in ALL.items())
 
