@@ -112,3 +112,14 @@ def test_an_endpoint_says_nothing_of_it() -> None:
 
     assert {value for value, _ in seen} == {None}
     assert "vain_runs" not in seen[-1][1]["jobs"][0]
+
+
+def test_a_minute_that_nobody_saw_says_nothing_and_ends_no_run() -> None:
+    known = lived([*CRASH * 2, 0])[1]
+    pipeline = Pipeline(agents.config(), "i-1", agents.MINUTE, known=known, boot_id="b")
+    begin = agents.MINUTE + 60 * 7
+
+    unseen = pipeline.close(begin, begin + 60, 1, Surroundings(monitor="it has ended"), SelfFigures())
+
+    assert "NodesCrashLooping" not in {datum["MetricName"] for datum in batch_of(unseen).metric_data}
+    assert pipeline.known.runs == known.runs
