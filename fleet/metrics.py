@@ -66,7 +66,7 @@ class MetricSpec:
     from_workload: bool = False
     """Whether the job's own processes say it; where it is per fleet too, a node counts it over its jobs."""
     only_of: Literal["training", "inference"] | None = None
-    """The purpose of the only fleets that have it."""
+    """The purpose of the only fleets that publish it of the whole fleet; jobs do in any."""
 
     @property
     def dimension_sets(self) -> tuple[tuple[str, ...], ...]:
@@ -124,18 +124,18 @@ NEURON_CORE_UTILIZATION_WHEN_RUNNING: Final = _both(
     "NeuronCoreUtilization in state RUNNING only",
 )
 HBM_USED_PERCENT: Final = _both("HbmUsedPercent", Unit.PERCENT, Kind.STATISTICS, "used over device memory, per device")
-# Of a fleet of one type it says no more than the percentage does.
+# A fleet that trains says it by job alone: over a fleet of one type it is no more than the percentage.
 HBM_USED_BYTES: Final = MetricSpec(
-    "HbmUsedBytes", Unit.BYTES, Kind.STATISTICS, False, True, "used device memory, per device"
+    "HbmUsedBytes", Unit.BYTES, Kind.STATISTICS, True, True, "used device memory, per device", only_of="inference"
 )
 ACHIEVED_TFLOPS: Final = _both("AchievedTflops", Unit.NONE, Kind.GAUGE, "effective TFLOP/s of the node")
 EXECUTIONS_COMPLETED: Final = _both(
     "ExecutionsCompleted", Unit.COUNT, Kind.PER_MINUTE, "graph executions that ended well"
 )
 EXECUTION_ERRORS: Final = _both("ExecutionErrors", Unit.COUNT, Kind.PER_MINUTE, "graph executions that failed")
-# By job alone: over a fleet the slowest graph of any job says nothing of the others.
+# And this, because the slowest graph of any job says nothing of the others.
 EXECUTION_LATENCY_P99: Final = MetricSpec(
-    "ExecutionLatencyP99", Unit.SECONDS, Kind.GAUGE, False, True, "device latency, worst runtime"
+    "ExecutionLatencyP99", Unit.SECONDS, Kind.GAUGE, True, True, "device latency, worst runtime", only_of="inference"
 )
 HARDWARE_ERRORS: Final = _fleet("HardwareErrors", Unit.COUNT, Kind.PER_MINUTE, "hardware errors that ask for an action")
 COMPILATION_EVENTS: Final = _fleet("CompilationEvents", Unit.COUNT, Kind.PER_MINUTE, "graphs compiled")

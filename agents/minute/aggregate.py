@@ -90,7 +90,8 @@ def _datums(entry: NodeMinute, job_id: str | None, shapes: Mapping[MetricSpec, _
 
 
 def _of_node(entry: NodeMinute) -> _Measured:
-    yield from _work(entry, entry.figures)
+    purpose = entry.node.config.purpose
+    yield from ((spec, value) for spec, value in _work(entry, entry.figures) if spec.only_of in {None, purpose})
     yield metrics.CORES_ALLOCATED, _allocated(entry)
     price = entry.node.config.price
     yield metrics.COST_USD_PER_HOUR, None if price is None else price.usd_per_hour
@@ -102,7 +103,7 @@ def _of_node(entry: NodeMinute) -> _Measured:
     yield metrics.CORES_TOTAL, entry.node.layout.cores
     worst = entry.worst_job
     # An endpoint without requests completes nothing, and is well.
-    trains = entry.node.config.purpose == "training"
+    trains = purpose == "training"
     yield metrics.NODES_HUNG, int(worst.hangs) if trains and worst.hangs is not None else None
     if trains:
         yield metrics.NODES_UNUSED, is_unused(entry.verdict, entry.node.config.without_job_minutes)

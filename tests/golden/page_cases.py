@@ -30,7 +30,7 @@ STARTS: Final[Mapping[str, Any]] = {"state": "STARTUP", "wasted_usd_per_hour": N
 AWAY: Final[Mapping[str, Any]] = EMPTY | {"wasted_usd_per_hour": 21.5, "tensor_engine_utilization": None}
 CRASHES: Final[Mapping[str, Any]] = {
     **STARTS,
-    "jobs": [{"job": "llama-8", "job_name": "llama-pretrain", "cost_usd_per_hour": 21.5, "vain_runs": 3}]
+    "jobs": [{"job": "llama-8", "job_name": "llama-pretrain", "cost_usd_per_hour": 21.5, "vain_runs": 3}],
 }
 LOST: Final = {"job": "llama-8", "cost_usd_per_hour": 21.5, "non_finite_losses": 9}
 

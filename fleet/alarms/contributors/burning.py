@@ -25,7 +25,7 @@ def _without_job(settings: AlarmSettings) -> Sequence[ContributorSpec]:
         expression=f"{burnt} >= {floor:g}",
         contributor=("fleet",),
         pending_minutes=3,
-        recovery_minutes=15,
+        recovery_minutes=5,
         reason="The node has counted half an hour or more already; nodes that are let go one after the other are one "
         "incident.",
     )

@@ -282,7 +282,7 @@ def two_jobs_of_different_speed(fleet: FleetSeries) -> None:
     fleet.job("a", running_core_utilization_ratio=0.6, slowest_core_utilization_ratio=0.58)
 
 
-@incident({("NodesWithoutJob",): 53}, minutes=90, over={("NodesWithoutJob",): 84})
+@incident({("NodesWithoutJob",): 53}, minutes=90, over={("NodesWithoutJob",): 74})
 def nodes_that_nobody_uses_and_that_get_a_job_in_the_end(fleet: FleetSeries) -> None:
     leave_free(fleet, "a", 20, 70)
 
