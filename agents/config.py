@@ -9,6 +9,7 @@ import msgspec
 from agents.errors import ConfigError
 from fleet.compile_cache.graph import LOCAL_FOLDER
 from fleet.instances import core_groupings
+from fleet.without_job import WITHOUT_JOB_MINUTES
 
 Percent = Annotated[float, msgspec.Meta(gt=0, le=100)]
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -75,11 +76,11 @@ class OtlpConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Everything that the agent is told. Empty ``node`` and ``instance_type`` are found on the node itself.
 
-    A ``statsd_port`` of 0 and an empty ``instance_metadata`` mean that there is none; without a port (None) the Unix
-    socket alone is read. ``prometheus`` and ``otlp`` are off unless they are given. ``tensor_engine_counters`` adds an
-    estimate from undocumented hardware counters to the log event. ``compile_logs`` is a glob of the workloads' log
-    files, in which compile cache hits are counted; empty for none. ``collectors_off`` names collectors that are not
-    asked: what they would say is absent.
+    ``without_job_minutes`` is for how long the node may have no job. A ``statsd_port`` of 0 and an empty
+    ``instance_metadata`` mean that there is none; without a port (None) the Unix socket alone is read. ``prometheus``
+    and ``otlp`` are off unless they are given. ``tensor_engine_counters`` adds an estimate from undocumented hardware
+    counters to the log event. ``compile_logs`` is a glob of the workloads' log files, in which compile cache hits are
+    counted; empty for none. ``collectors_off`` names collectors that are not asked: what they would say is absent.
     """
 
     environment: Text
@@ -92,6 +93,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     dtype: str = "bf16"
     lnc: int | None = None
     target_utilization_percent: Percent = 40.0
+    without_job_minutes: Annotated[int, msgspec.Meta(ge=1)] = WITHOUT_JOB_MINUTES
     reports_flops: bool = True
     price: PriceConfig | None = None
     price_table: PriceTable | None = None

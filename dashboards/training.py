@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import aws_cloudwatch as cw
 
 from dashboards import compilation, cores, money, network
-from dashboards.by_job import work_rows
+from dashboards.by_job import per_job, work_rows
 from dashboards.widgets import MINUTE, Row, Shape, graph, node_states, row, series, text, watched
 from environments.fleets import TrainingFleet
 from fleet import metrics
@@ -72,17 +72,9 @@ def _details(environment: str, fleet: TrainingFleet, plan: LaunchPlan, specs: Se
         row(text(f"### {name}: details", height=1)),
         row(cores.core_table(environment, name, fleet.nodes), cores.spread_table(environment, name, fleet.nodes)),
         row(
-            graph(
-                "Worst execution p99",
-                Unit.SECONDS,
-                [series(metrics.EXECUTION_LATENCY_P99, "Maximum", environment, name)],
-            ),
+            per_job("Worst execution p99, by job", metrics.EXECUTION_LATENCY_P99, "Maximum", environment, name),
             graph("Achieved TFLOP/s", Unit.NONE, [series(metrics.ACHIEVED_TFLOPS, "Sum", environment, name)]),
-            graph(
-                "Memory used of one device",
-                Unit.BYTES,
-                [series(metrics.HBM_USED_BYTES, s, environment, name, label=s) for s in ("Average", "Maximum")],
-            ),
+            per_job("Memory used of one device, by job", metrics.HBM_USED_BYTES, "Maximum", environment, name),
         ),
         *compilation.rows(environment, name, specs),
         *network.rows(environment, plan),
@@ -105,6 +97,8 @@ def _executions(environment: str, fleet: str) -> Shape:
             series(metrics.EXECUTIONS_COMPLETED, "Sum", environment, fleet, label="completed"),
             series(metrics.EXECUTION_ERRORS, "Sum", environment, fleet, label="failed"),
             series(metrics.NODES_HUNG, "Sum", environment, fleet, label="nodes with a hung job"),
+            series(metrics.NODES_UNUSED, "Sum", environment, fleet, label="nodes too long without a job"),
+            series(metrics.NODES_CRASH_LOOPING, "Sum", environment, fleet, label="nodes of crash-looping jobs"),
         ],
     )
 

@@ -7,7 +7,7 @@ from environments.alarm_linter import Around, lint, of_specs
 from environments.alarm_rules import diagnose_alarm_changes
 from environments.documents import RUNBOOKS
 from environments.fleet_specs import can_be_planned, fleet_spec
-from environments.fleets import Fleet, InferenceFleet
+from environments.fleets import Fleet, InferenceFleet, without_job_minutes
 from environments.model import Environment
 from fleet import naming
 from fleet.alarms import (
@@ -46,6 +46,8 @@ def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
     said = fleet.alarms.model_dump(exclude={"wakes", "each"})
     if isinstance(fleet, InferenceFleet):
         said["latency_p99_seconds"] = fleet.endpoint.latency_p99_seconds
+    else:
+        said["without_job_minutes"] = without_job_minutes(fleet)
     return AlarmSettings(
         environment=environment.name,
         fleet=fleet.name,

@@ -15,6 +15,7 @@ from fleet.fleet_spec import EfaLayout, Engine, MarketKind
 from fleet.instances import core_groupings
 from fleet.neuron_software import Framework
 from fleet.serving.scaling import Scaling
+from fleet.without_job import patience_minutes
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 S3Place = Annotated[
@@ -63,6 +64,7 @@ class FleetAlarms(StrictModel):
     low_core_utilization_percent: Annotated[float, Field(gt=0, le=100)] = _DEFAULTS.low_core_utilization_percent
     wasted_usd_per_node_hour: Annotated[float, Field(ge=0)] = _DEFAULTS.wasted_usd_per_node_hour
     idle_usd_per_hour: Annotated[float, Field(ge=0)] | None = None
+    without_job_minutes: Annotated[int, Field(ge=5, le=7 * 24 * 60)] | None = None
     hbm_percent: Annotated[float, Field(gt=0, le=100)] = _DEFAULTS.hbm_percent
 
 
@@ -178,6 +180,14 @@ class TrainingFleet(_Fleet):
 def pool_settings(fleet: TrainingFleet) -> Pool:
     """The pool's settings: those of the file, or each one's default."""
     return fleet.pool or Pool()
+
+
+def without_job_minutes(fleet: TrainingFleet) -> int:
+    """For how long a node of ``fleet`` may have no job: as the file says, else by how it is bought and kept."""
+    asked = fleet.alarms.without_job_minutes
+    if asked is not None:
+        return asked
+    return patience_minutes(fleet.market_kind, kept_minutes=pool_settings(fleet).idle_minutes if fleet.is_pool else 0)
 
 
 class InferenceFleet(_Fleet):

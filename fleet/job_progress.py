@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fleet import idleness
+from fleet.crash_loop import Runs
 from fleet.idleness import IDLE_MINUTES, IDLE_MINUTES_OF_ENDPOINTS, IDLE_PERCENT, Idleness, RunningMinute
 from fleet.node_memory import is_behind_a_gap, minutes
 from fleet.node_state import Memory, NodeState, Observation, Verdict, decide
@@ -62,10 +63,11 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All that outlives a minute: of the node's own state, and of each job."""
+    """All that outlives a minute: of the node's own state, of each job that is there, and of jobs' runs."""
 
     memory: Memory = field(default_factory=Memory)
     jobs: Mapping[str, Remembered] = field(default_factory=dict)
+    runs: Mapping[str, Runs] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class MetricSpec:
     from_workload: bool = False
     """Whether the job's own processes say it; where it is per fleet too, a node counts it over its jobs."""
     only_of: Literal["training", "inference"] | None = None
-    """The purpose of the only fleets that have it."""
+    """The purpose of the only fleets that publish it of the whole fleet; jobs do in any."""
 
     @property
     def dimension_sets(self) -> tuple[tuple[str, ...], ...]:
@@ -124,13 +124,19 @@ NEURON_CORE_UTILIZATION_WHEN_RUNNING: Final = _both(
     "NeuronCoreUtilization in state RUNNING only",
 )
 HBM_USED_PERCENT: Final = _both("HbmUsedPercent", Unit.PERCENT, Kind.STATISTICS, "used over device memory, per device")
-HBM_USED_BYTES: Final = _both("HbmUsedBytes", Unit.BYTES, Kind.STATISTICS, "used device memory, per device")
+# A fleet that trains says it by job alone: over a fleet of one type it is no more than the percentage.
+HBM_USED_BYTES: Final = MetricSpec(
+    "HbmUsedBytes", Unit.BYTES, Kind.STATISTICS, True, True, "used device memory, per device", only_of="inference"
+)
 ACHIEVED_TFLOPS: Final = _both("AchievedTflops", Unit.NONE, Kind.GAUGE, "effective TFLOP/s of the node")
 EXECUTIONS_COMPLETED: Final = _both(
     "ExecutionsCompleted", Unit.COUNT, Kind.PER_MINUTE, "graph executions that ended well"
 )
 EXECUTION_ERRORS: Final = _both("ExecutionErrors", Unit.COUNT, Kind.PER_MINUTE, "graph executions that failed")
-EXECUTION_LATENCY_P99: Final = _both("ExecutionLatencyP99", Unit.SECONDS, Kind.GAUGE, "device latency, worst runtime")
+# And this, because the slowest graph of any job says nothing of the others.
+EXECUTION_LATENCY_P99: Final = MetricSpec(
+    "ExecutionLatencyP99", Unit.SECONDS, Kind.GAUGE, True, True, "device latency, worst runtime", only_of="inference"
+)
 HARDWARE_ERRORS: Final = _fleet("HardwareErrors", Unit.COUNT, Kind.PER_MINUTE, "hardware errors that ask for an action")
 COMPILATION_EVENTS: Final = _fleet("CompilationEvents", Unit.COUNT, Kind.PER_MINUTE, "graphs compiled")
 COMPILATION_SECONDS: Final = _fleet("CompilationSeconds", Unit.SECONDS, Kind.PER_MINUTE, "time spent compiling")
@@ -174,6 +180,14 @@ NODES_BLIND: Final = _fleet("NodesBlind", Unit.COUNT, Kind.STATE, "the monitor i
 NODES_HUNG: Final = MetricSpec(
     "NodesHung", Unit.COUNT, Kind.GAUGE, True, False, "1 while a job of the node completes nothing and spins",
     only_of="training",
+)  # fmt: skip
+NODES_UNUSED: Final = MetricSpec(
+    "NodesUnused", Unit.COUNT, Kind.GAUGE, True, False,
+    "1 once the node has had no job for longer than its fleet allows", only_of="training",
+)  # fmt: skip
+NODES_CRASH_LOOPING: Final = MetricSpec(
+    "NodesCrashLooping", Unit.COUNT, Kind.GAUGE, True, False,
+    "part of the node that jobs hold which start again and again and complete nothing", only_of="training",
 )  # fmt: skip
 NODES_IDLE: Final = _fleet(
     "NodesIdle", Unit.COUNT, Kind.GAUGE, "part of the node that jobs hold which idle or never begin"

@@ -47,8 +47,8 @@ class Memory:
     ``since`` is when the start-up grace began; the other times are when a pause, a compilation, the writing of a
     checkpoint or the wait for a lock was first seen, and ``compiled_at`` is when a compiler was seen last. ``phase`` is
     the phase that is announced, and ``announced_since`` when the first of those began after which the job has not
-    simply run. ``earlier`` are jobs that were seen before ``job`` since the node was last free, and ``at`` is the
-    minute that was seen last.
+    simply run. ``earlier`` are jobs that were seen before ``job`` since the node was last free, ``free_since`` is when
+    the node was first seen without a job that it could have taken, and ``at`` is the minute that was seen last.
     """
 
     fault: str | None = None
@@ -64,6 +64,7 @@ class Memory:
     phase_since: float | None = None
     announced_since: float | None = None
     earlier: tuple[str, ...] = ()
+    free_since: float | None = None
     at: float | None = None
 
 
@@ -89,6 +90,7 @@ def on_this_clock(memory: Memory, now: float) -> Memory:
         lock_since=_moved(memory.lock_since, back),
         phase_since=_moved(memory.phase_since, back),
         announced_since=_moved(memory.announced_since, back),
+        free_since=_moved(memory.free_since, back),
     )
 
 
@@ -103,7 +105,9 @@ def remembered(seen: Observation, memory: Memory) -> Memory:
         # Nothing was seen of the work, so nothing is concluded about it.
         return replace(memory, fault=fault)
     if not is_occupied(seen):
-        return Memory(fault=fault, at=seen.at)
+        takes_jobs = seen.draining is None and fault is None
+        free_since = _first(memory.free_since, seen) if takes_jobs else None
+        return Memory(fault=fault, free_since=free_since, at=seen.at)
     if is_behind_a_gap(seen.at, memory):
         memory = replace(memory, paused_since=None)
     if memory.since is None:

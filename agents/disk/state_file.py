@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from fleet.crash_loop import Runs
 from fleet.job_progress import Known, Remembered
 from fleet.node_state import Memory
 from workload import durable_file
@@ -24,6 +25,7 @@ class _Content:
     memory: Memory
     # Released agents before this one wrote none.
     jobs: Mapping[str, Remembered] = field(default_factory=dict)
+    runs: Mapping[str, Runs] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +45,13 @@ class StateFile:
             logger.warning("%s: %s; the node's state starts anew", self.path, error)
             return Known()
         is_of_this_boot = self.boot_id and content.boot_id == self.boot_id
-        return Known(content.memory, content.jobs) if is_of_this_boot else Known()
+        return Known(content.memory, content.jobs, content.runs) if is_of_this_boot else Known()
 
     def save(self, known: Known) -> None:
         """Replace the file; a disk that refuses is logged."""
         if not self.boot_id:
             return
-        content = msgspec.json.encode(_Content(self.boot_id, known.memory, known.jobs))
+        content = msgspec.json.encode(_Content(self.boot_id, known.memory, known.jobs, known.runs))
         try:
             # Not synced: after a power failure the node has booted, and the file is of no use.
             durable_file.replace_file(self.path, content, through=False)

@@ -13,6 +13,7 @@ from agents.minute.window import Figures, Percentages
 from fleet import metrics
 from fleet.metrics import Kind, MetricSpec
 from fleet.node_state import NodeState
+from fleet.without_job import is_unused
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.type_defs import StatisticSetTypeDef
@@ -89,7 +90,8 @@ def _datums(entry: NodeMinute, job_id: str | None, shapes: Mapping[MetricSpec, _
 
 
 def _of_node(entry: NodeMinute) -> _Measured:
-    yield from _work(entry, entry.figures)
+    purpose = entry.node.config.purpose
+    yield from ((spec, value) for spec, value in _work(entry, entry.figures) if spec.only_of in {None, purpose})
     yield metrics.CORES_ALLOCATED, _allocated(entry)
     price = entry.node.config.price
     yield metrics.COST_USD_PER_HOUR, None if price is None else price.usd_per_hour
@@ -101,8 +103,13 @@ def _of_node(entry: NodeMinute) -> _Measured:
     yield metrics.CORES_TOTAL, entry.node.layout.cores
     worst = entry.worst_job
     # An endpoint without requests completes nothing, and is well.
-    trains = entry.node.config.purpose == "training"
+    trains = purpose == "training"
     yield metrics.NODES_HUNG, int(worst.hangs) if trains and worst.hangs is not None else None
+    if trains:
+        yield metrics.NODES_UNUSED, is_unused(entry.verdict, entry.node.config.without_job_minutes)
+        is_blind = entry.verdict.state is NodeState.BLIND
+        share = min(1.0, sum(runs.share for runs in entry.crash_loops.values()))
+        yield metrics.NODES_CRASH_LOOPING, None if is_blind else share
     yield metrics.NODES_IDLE, worst.idle_share
     yield metrics.LOWEST_JOB_CORE_UTILIZATION, worst.core_percent
     yield metrics.LOWEST_JOB_TENSOR_ENGINE_UTILIZATION, worst.tensor_engine_percent

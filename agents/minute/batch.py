@@ -12,6 +12,7 @@ from agents.config import AgentConfig
 from agents.minute.report_freshness import ReportFreshness
 from agents.minute.window import Figures
 from agents.monitor.layout import Layout
+from fleet.crash_loop import Runs
 from fleet.job_progress import WorstJob
 from fleet.metrics import MetricSpec
 from fleet.node_state import Verdict
@@ -70,6 +71,7 @@ class NodeMinute:
     """Everything that a minute's datums and log event are made of. ``minute`` is its start in unix seconds.
 
     ``jobs`` are the node's, the one with most cores first; ``workload`` is what jobs report of themselves, by job id.
+    ``crash_loops`` are jobs that start in vain, which may be away for the moment.
     """
 
     node: Node
@@ -84,6 +86,7 @@ class NodeMinute:
     problems: tuple[str, ...]
     collected: Contribution
     worst_job: WorstJob = field(default_factory=WorstJob)
+    crash_loops: Mapping[str, Runs] = field(default_factory=dict)
 
     @property
     def job(self) -> Job | None:

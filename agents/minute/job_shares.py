@@ -17,6 +17,7 @@ from agents.minute.batch import JobShare, Node
 from agents.minute.window import Figures, MinuteWindow
 from fleet import patience
 from fleet.cost import split_usd, wasted_usd_per_hour
+from fleet.crash_loop import RunSeen
 from fleet.job_progress import JobSeen
 from fleet.metrics import MetricSpec
 from fleet.node_state import Memory, NodeState
@@ -108,6 +109,27 @@ def progress(jobs: Sequence[JobShare], phases: Sequence[Announced], usd_per_hour
             phase=announced(share.job.job_id, phases, ids),
         )
         for share in jobs
+    ]
+
+
+def runs_seen(
+    jobs: Sequence[JobShare], phases: Sequence[Announced], usd_per_hour: float | None, *, compiles: bool
+) -> list[RunSeen]:
+    """Each of ``jobs`` as its runs are counted; ``compiles`` is that a compiler runs, or somebody else's is waited for.
+
+    What no scheduler or registration names is left out: whoever starts it by hand sees how it ends.
+    """
+    seen = progress(jobs, phases, usd_per_hour)
+    return [
+        RunSeen(
+            each.job_id,
+            frozenset(pid for pid, _ in share.figures.runtimes),
+            each.completed,
+            has_reason=compiles or each.phase is not None,
+            share=each.share,
+        )
+        for share, each in zip(jobs, seen, strict=True)
+        if each.job_id != UNATTRIBUTED
     ]
 
 

@@ -86,6 +86,7 @@ def _job(entry: NodeMinute, share: JobShare) -> dict[str, Any]:
         "idle": job.job_id in entry.worst_job.idle or None,
         "waiting": job.job_id in entry.worst_job.waiting or None,
         "hung": job.job_id in entry.worst_job.hung or None,
+        "vain_runs": len(entry.crash_loops[job.job_id].vain) if job.job_id in entry.crash_loops else None,
         "phase": _phase(entry, job.job_id),
         "cost_usd_per_hour": share.cost_usd_per_hour,
         "wasted_usd_per_hour": share.wasted_usd_per_hour,

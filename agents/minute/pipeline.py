@@ -3,7 +3,7 @@
 The same pipeline runs on the node, in the simulation and behind ``fleet-agent inspect``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -14,8 +14,8 @@ from agents.collectors.jobs.job import Job
 from agents.collectors.seen_error import combined, worst
 from agents.config import AgentConfig, PriceConfig
 from agents.errors import UnreadableLineError
-from agents.minute.batch import Node, NodeMinute, SelfFigures, problems
-from agents.minute.job_shares import announced, claims, judged, progress, shares, wasted_by_all, workload
+from agents.minute.batch import JobShare, Node, NodeMinute, SelfFigures, problems
+from agents.minute.job_shares import announced, claims, judged, progress, runs_seen, shares, wasted_by_all, workload
 from agents.minute.report_freshness import ReportFreshness
 from agents.minute.window import Figures, MinuteWindow, Reading
 from agents.monitor import ecc
@@ -23,9 +23,10 @@ from agents.monitor.decode.parse import parse
 from agents.monitor.decode.report import Hardware, Report
 from agents.monitor.layout import Layout, layout_of
 from agents.monitor.merge import merge
+from fleet.crash_loop import Runs, after, looping
 from fleet.hardware_errors import Action
 from fleet.job_progress import Known, judge
-from fleet.node_state import NodeState, Observation, decide
+from fleet.node_state import NodeState, Observation, Verdict, decide
 
 # What these ask for has to happen before the node works again.
 _LASTING: Final = (Action.REBOOT, Action.REPLACE)
@@ -156,7 +157,8 @@ class Pipeline:
         parts = progress(jobs, seen.phases, self._usd)
         serves = self._config.purpose == "inference"
         worst_job, of_jobs = judge(parts, observed, verdict, self.known.jobs, serves=serves)
-        self.known = Known(verdict.memory, of_jobs)
+        runs = self._runs(jobs, around, verdict)
+        self.known = Known(verdict.memory, of_jobs, runs)
         entry = NodeMinute(
             node=node,
             minute=minute,
@@ -170,10 +172,20 @@ class Pipeline:
             problems=(*problems(figures, around.collected, around.monitor, self._freshness, node), *notes, *strays),
             collected=around.collected,
             worst_job=worst_job,
+            crash_loops={} if serves or state is NodeState.BLIND else looping(runs, float(minute)),
         )
         self._window, self._freshness.unreadable, self._last = MinuteWindow(), 0, figures
         self._last_ids = tuple(claim.job.job_id for claim in found)
         return entry
+
+    def _runs(self, jobs: tuple[JobShare, ...], around: Surroundings, verdict: Verdict) -> Mapping[str, Runs]:
+        if verdict.state is NodeState.BLIND or verdict.memory.at is None:
+            return self.known.runs
+        seen = around.collected
+        compiles = seen.compiling or seen.waits_for_lock
+        is_well = verdict.state not in {NodeState.FAULT, NodeState.DRAINING}
+        parts = runs_seen(jobs, seen.phases, self._usd, compiles=compiles)
+        return after(self.known.runs, parts, verdict.memory.at, is_well=is_well)
 
     @property
     def _usd(self) -> float | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from fleet.alarms import health, utilization
 from fleet.alarms.adjustments import AS_THEY_ARE, Adjustment, Adjustments
+from fleet.alarms.burning import crash_loop, without_job_alarms
 from fleet.alarms.capacity import capacity_alarms
 from fleet.alarms.changes import change_in_progress
 from fleet.alarms.compilation import compilation_alarms, precompile_alarms
@@ -95,6 +96,8 @@ def fleet_alarms(settings: AlarmSettings) -> tuple[Spec, ...]:
         return alarms
     return (
         *alarms,
+        *without_job_alarms(settings),
+        crash_loop(settings),
         utilization.job_hang(settings),
         utilization.non_finite_loss(settings),
         utilization.straggler(settings),

@@ -17,8 +17,7 @@ TICKET_MINUTES: Final = 45
 # Four: while the newest minutes are not complete, a peer that compiles may not be seen yet. Of a quarter of an hour:
 # a job that flaps, or metrics that are missing for ten minutes, are one incident.
 _DATAPOINTS: Final = (4, 15)
-_DATAPOINTS_OF_TICKETS: Final = (TICKET_MINUTES, TICKET_MINUTES + 10)
-
+DATAPOINTS_OF_TICKETS: Final = (TICKET_MINUTES, TICKET_MINUTES + 10)
 
 _Named = tuple[tuple[str, MetricRef], ...]
 
@@ -63,7 +62,7 @@ def _below_floor(settings: AlarmSettings) -> AlarmSpec:
         metric=usd_per_hour(settings, f"IF({{usd}} < {floor:g}, {{usd}}, 0)", nodes, (*_resting(settings), hung)),
         comparison=Comparison.ABOVE,
         threshold=0,
-        datapoints=_DATAPOINTS_OF_TICKETS,
+        datapoints=DATAPOINTS_OF_TICKETS,
         silence=TreatMissingData.NOT_BREACHING,
     )
 
@@ -81,13 +80,16 @@ def _resting(settings: AlarmSettings) -> _Named:
     )
 
 
-def usd_per_hour(settings: AlarmSettings, expression: str, nodes: str, named: _Named) -> MathRef:
+def usd_per_hour(
+    settings: AlarmSettings, expression: str, nodes: str, named: _Named, unpriced: float | None = None
+) -> MathRef:
     """``expression`` of ``{usd}``, the dollars an hour of ``nodes``: their average over the fleet's.
 
-    An average, because a sum doubles when a batch is sent twice. Where no price is known each node counts as the floor:
-    what is not known is not cheap.
+    An average, because a sum doubles when a batch is sent twice. Where no price is known each node counts as
+    ``unpriced``, by default the floor: what is not known is not cheap.
     """
-    usd = f"({nodes} * FILL(present, 1) * FILL(price, {floor_of(settings):g}))"
+    price = floor_of(settings) if unpriced is None else unpriced
+    usd = f"({nodes} * FILL(present, 1) * FILL(price, {price:g}))"
     return MathRef(
         expression.format(usd=usd),
         (

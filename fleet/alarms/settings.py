@@ -3,7 +3,7 @@
 import re
 import typing
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
 from fleet import metrics, naming
 from fleet.alarm_page import EvidenceKind
@@ -12,6 +12,7 @@ from fleet.alarms.specs import AlarmSpec, Area, Comparison, Severity, TreatMissi
 from fleet.fleet_spec import MarketKind
 from fleet.metrics import MetricSpec
 from fleet.serving.scaling import Scaling
+from fleet.without_job import patience_minutes
 
 
 class _NoAlarmWithout(TypedDict):
@@ -70,6 +71,9 @@ def platform(environment: str) -> Subject:
     return Subject(environment, naming.PLATFORM, Area.PLATFORM, EvidenceKind.NONE)
 
 
+_WAKING_USD_PER_HOUR: Final = 5.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
     """What a fleet may set for itself. Percents are 0-100, dollars are per node, seconds are of one request."""
@@ -81,6 +85,8 @@ class Thresholds:
     wasted_usd_per_node_hour: float = 5.0
     idle_usd_per_hour: float | None = None
     """What idle jobs of the fleet burn together before somebody is woken. None: as much as one node may waste."""
+    without_job_minutes: float | None = None
+    """For how long a node of a fleet that trains may have no job. None: by how it was bought."""
     hbm_percent: float = 95.0
     latency_p99_seconds: float = 2.0
 
@@ -88,6 +94,15 @@ class Thresholds:
     def idle_floor(self) -> float:
         """Dollars an hour. Five until the morning, eight hours later, are 40: about an hour of whoever is woken."""
         return self.wasted_usd_per_node_hour if self.idle_usd_per_hour is None else self.idle_usd_per_hour
+
+    @property
+    def burning_floor(self) -> float:
+        """Dollars an hour of nodes without a job and of jobs that start in vain.
+
+        What a node may waste is lowered for small nodes, and says nothing of what is worth waking somebody for: that is
+        five dollars at least unless the owner names less.
+        """
+        return max(self.idle_floor, _WAKING_USD_PER_HOUR) if self.idle_usd_per_hour is None else self.idle_usd_per_hour
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +129,12 @@ class AlarmSettings:
     def is_reserved(self) -> bool:
         """Whether capacity is set aside for the fleet, and paid for whether it is used or not."""
         return self.market in {MarketKind.RESERVATION, MarketKind.CAPACITY_BLOCK}
+
+    @property
+    def without_job_minutes(self) -> float:
+        """For how long a node may have no job."""
+        asked = self.thresholds.without_job_minutes
+        return patience_minutes(self.market) if asked is None else asked
 
     def about(self, area: Area, evidence: EvidenceKind = EvidenceKind.NODES) -> Subject:
         """The fleet, to make its alarms of one area with."""

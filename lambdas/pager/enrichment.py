@@ -20,7 +20,7 @@ from lambdas.pager.capacity import Capacity
 from lambdas.pager.contributors import node_first, of_its_job
 from lambdas.pager.errors import EnrichmentError
 from lambdas.pager.evidence import Evidence
-from lambdas.pager.job_events import of_idle_jobs, of_lost_jobs, reports_query
+from lambdas.pager.job_events import of_crash_loops, of_idle_jobs, of_lost_jobs, reports_query
 from lambdas.pager.log_events import CapacityEvent, EventQuery, NodeEvent, states_query
 from lambdas.pager.messages import AlarmChange, State
 from lambdas.pager.metric_queries import ChangeMetrics, EnvironmentChange, WasteMetric
@@ -32,7 +32,7 @@ BUDGET: Final = 5.0
 CHANGES_BUDGET: Final = 1.5
 
 # Their dollars are those of some jobs, and the mean is of all nodes.
-_OF_JOBS: Final = frozenset({EvidenceKind.IDLE_JOBS, EvidenceKind.LOST_JOBS})
+_OF_JOBS: Final = frozenset({EvidenceKind.IDLE_JOBS, EvidenceKind.LOST_JOBS, EvidenceKind.CRASH_LOOPS})
 # SMALL_FLEET nodes for 20 minutes. What a larger fleet does is summed up by the query itself.
 NODE_EVENTS: Final = 20 * SMALL_FLEET
 # One a minute, and one more for each event that makes the watch look.
@@ -121,9 +121,11 @@ def _evidence(of: Enrichment, alarm: AlarmPage, change: AlarmChange, sources: So
         events = of_lost_jobs(events, _reports(fleet, sources, *window) if is_large else ())
     if kind is EvidenceKind.IDLE_JOBS:
         events = of_idle_jobs(events)
+    if kind is EvidenceKind.CRASH_LOOPS:
+        events = of_crash_loops(events)
     mean_waste = sources.waste.per_node(fleet, *window) if is_large and kind not in _OF_JOBS else {}
     found = evidence.collect(events, kind, change.changed_at, mean_waste)
-    if is_large and kind is EvidenceKind.IDLE_JOBS:
+    if is_large and kind in {EvidenceKind.IDLE_JOBS, EvidenceKind.CRASH_LOOPS}:
         # The rows of a large fleet hold what is wasted now, and not since when.
         found = replace(found, began=None, usd_since=None)
     if not found.nodes:

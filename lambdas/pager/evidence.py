@@ -22,6 +22,7 @@ SILENT: Final = frozenset({NodeState.BLIND.value, NO_EVENT})
 CAUSES: Final = {
     EvidenceKind.SILENT_NODES: SILENT,
     EvidenceKind.FAULTY_NODES: frozenset({NodeState.FAULT.value}),
+    EvidenceKind.UNUSED_NODES: frozenset({NodeState.NO_JOB.value}),
 }
 
 

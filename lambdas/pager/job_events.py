@@ -68,6 +68,28 @@ def _counted(event: NodeEvent, began: Mapping[str, datetime]) -> NodeEvent:
     return event.model_copy(update={"wasted_usd_per_hour": sum(known) if known else event.cost_usd_per_hour})
 
 
+def of_crash_loops(events: Sequence[NodeEvent]) -> list[NodeEvent]:
+    """The events of the nodes on which a job starts in vain, as that job's, gaps between its runs included.
+
+    What it costs while it starts and in those gaps is lost. Without any such job, all events as they are.
+    """
+    loops: dict[str, tuple[NodeEvent, JobPart]] = {}
+    for event in sorted(events, key=lambda each: (each.minute, each.seq)):
+        for part in event.jobs:
+            if part.vain_runs:
+                loops[event.node] = event, part
+    found = [_started_in_vain(event, *loops[event.node]) for event in events if event.node in loops]
+    return found or list(events)
+
+
+def _started_in_vain(event: NodeEvent, told: NodeEvent, part: JobPart) -> NodeEvent:
+    if event.job not in {None, part.job}:
+        return event
+    known = {"job": part.job, "job_name": part.job_name, "owner": part.owner or told.owner}
+    is_lost = event.state in {NodeState.STARTUP, NodeState.WAITING, NodeState.NO_JOB}
+    return event.model_copy(update={**known, **({"wasted_usd_per_hour": part.cost_usd_per_hour} if is_lost else {})})
+
+
 def of_idle_jobs(events: Sequence[NodeEvent]) -> list[NodeEvent]:
     """The events of the nodes on which a job idles by the newest of them, as that job's: its name, owner and waste.
 

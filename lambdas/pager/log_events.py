@@ -78,6 +78,7 @@ class JobPart(_In):
     cost_usd_per_hour: float | None = None
     wasted_usd_per_hour: float | None = None
     non_finite_losses: float | None = None
+    vain_runs: int | None = None
 
 
 class NodeEvent(_In):

@@ -18,6 +18,7 @@ from fleet.hardware_errors import HANG_ON_COLLECTIVES, Action
 from fleet.instances import instance_type
 from fleet.metrics import CATALOGUE, MetricSpec
 from fleet.prices import price_for
+from fleet.without_job import patience_minutes
 from local.replay.life import REGION, Life
 from local.replay.printer import Printer, parsed
 from local.replay.store import MINUTE
@@ -43,6 +44,7 @@ def config(name: str, life: Life, period_seconds: int) -> AgentConfig:
         node=f"{name}-{life.index}",
         instance_type=fleet.instance_type,
         target_utilization_percent=fleet.target_utilization_percent,
+        without_job_minutes=int(fleet.alarms.get("without_job_minutes", patience_minutes(fleet.market))),
         price=None
         if price is None
         else PriceConfig(price.usd_per_hour, price.kind.value, price.source, str(price.as_of)),

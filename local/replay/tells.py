@@ -33,15 +33,16 @@ class Tells:
     also: tuple[str, ...] = ()
 
 
-# No alarm tells of nodes without a job (NodesWithoutJob) or of a job that starts in vain (CrashLoop): both are missed.
 # A job that completes nothing for long is told of by either: which one it is depends on how its processes wait.
 _NOTHING_DONE: Final = ("IdleAllocated", "JobHang")
+# What is left of a job that is given up.
+_FREE: Final = ("NodesWithoutJob", "WithoutJobBelowFloor")
 TELLS: Final[Mapping[IncidentKind, Tells]] = {
     "idle": Tells(_NOTHING_DONE, ("IdleBelowFloor",)),
     "hang": Tells(("JobHang", "IdleAllocated"), ("IdleBelowFloor",)),
     "waste": Tells(("LowUtilization",), ("Straggler",)),
     # Its peers hang until they give up, and then its nodes have no job: both are so, and follow from the fault.
-    "hardware": Tells(("HardwareFault",), (*_NOTHING_DONE, "IdleBelowFloor", "NodesWithoutJob", "CrashLoop")),
+    "hardware": Tells(("HardwareFault",), (*_NOTHING_DONE, "IdleBelowFloor", *_FREE, "CrashLoop")),
     "blind": Tells(("FleetBlind", "FleetSilent", "NodeBlind", "AgentSilent"), ("SpoolGrowing",)),
     "straggler": Tells(("Straggler",), ("LowUtilization",)),
     "compiler": Tells(("CompileTooLong", "CompileFailing"), ("CrashLoop",)),
@@ -50,7 +51,7 @@ TELLS: Final[Mapping[IncidentKind, Tells]] = {
     ),
     "spool": Tells(("SpoolGrowing",)),
     "endpoint": Tells(("NoHealthyTargets", "EndpointErrors", "EndpointLatencyP99")),
-    "unused": Tells(("NodesWithoutJob",)),
-    "crash-loop": Tells(("CrashLoop",), ("NodesWithoutJob",)),
+    "unused": Tells(("NodesWithoutJob",), _FREE),
+    "crash-loop": Tells(("CrashLoop",), _FREE),
     "loss": Tells(("NonFiniteLoss",)),
 }

@@ -13,11 +13,12 @@ from aws_cdk import aws_s3_assets as s3_assets
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from environments.fleets import Fleet, InferenceFleet, TrainingFleet, pool_settings
+from environments.fleets import Fleet, InferenceFleet, TrainingFleet, pool_settings, without_job_minutes
 from environments.monitoring import Monitoring
 from fleet import naming
 from fleet.capacity import InterfaceType, LaunchPlan
 from fleet.fleet_spec import MarketKind
+from fleet.without_job import WITHOUT_JOB_MINUTES
 from stacks.agent_archive import archive
 from stacks.constructs.price_access import agent_price_table
 
@@ -138,6 +139,7 @@ def agent_configuration(environment: str, fleet: Fleet, plan: LaunchPlan, monito
             "as_of": price.as_of,
         },
         **_price_table(environment, plan),
+        **_without_job(fleet),
         **_gate(fleet, plan),
         **_exporters(monitoring),
     }
@@ -146,6 +148,12 @@ def agent_configuration(environment: str, fleet: Fleet, plan: LaunchPlan, monito
 def _price_table(environment: str, plan: LaunchPlan) -> dict[str, object]:
     table = agent_price_table(environment, plan)
     return {"price_table": table} if table else {}
+
+
+def _without_job(fleet: Fleet) -> dict[str, object]:
+    # Left out where it is the agent's own default: an agent of a release before it would refuse to start with it.
+    minutes = without_job_minutes(fleet) if isinstance(fleet, TrainingFleet) else WITHOUT_JOB_MINUTES
+    return {} if minutes == WITHOUT_JOB_MINUTES else {"without_job_minutes": minutes}
 
 
 def _gate(fleet: Fleet, plan: LaunchPlan) -> dict[str, object]:

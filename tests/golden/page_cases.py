@@ -26,6 +26,12 @@ CHAT: Final = {
 
 
 EMPTY: Final = {"state": "NO_JOB", "job": None, "job_name": None, "wasted_usd_per_hour": 6.49}
+STARTS: Final[Mapping[str, Any]] = {"state": "STARTUP", "wasted_usd_per_hour": None, "tensor_engine_utilization": None}
+AWAY: Final[Mapping[str, Any]] = EMPTY | {"wasted_usd_per_hour": 21.5, "tensor_engine_utilization": None}
+CRASHES: Final[Mapping[str, Any]] = {
+    **STARTS,
+    "jobs": [{"job": "llama-8", "job_name": "llama-pretrain", "cost_usd_per_hour": 21.5, "vain_runs": 3}],
+}
 LOST: Final = {"job": "llama-8", "cost_usd_per_hour": 21.5, "non_finite_losses": 9}
 
 
@@ -95,6 +101,24 @@ INCIDENTS: Final = (
             }
             for node in NODES
         },
+    ),
+    Incident(
+        "NodesWithoutJob",
+        _crossed(3, 15, "43.0 (21/11/26 03:40:00)", "greater than or equal to the threshold (5.0)"),
+        {
+            NODES[0]: {44: GOOD, 33: EMPTY | {"wasted_usd_per_hour": 21.5}},
+            NODES[1]: {44: GOOD, 33: EMPTY | {"wasted_usd_per_hour": 21.5}},
+            NODES[2]: {44: {**GOOD, "job": "eval-3", "job_name": "eval", "owner": "evaluation"}},
+        },
+    ),
+    Incident(
+        "CrashLoop",
+        _crossed(3, 15, "43.0 (21/11/26 03:40:00)", "greater than or equal to the threshold (5.0)"),
+        {
+            node: {44: GOOD, 30: STARTS, 25: AWAY, 23: STARTS, 17: AWAY, 15: STARTS, 9: AWAY, 7: CRASHES, 2: AWAY}
+            for node in NODES[:2]
+        }
+        | {NODES[2]: {44: {**GOOD, "job": "eval-3", "job_name": "eval", "owner": "evaluation"}}},
     ),
     Incident(
         "NonFiniteLoss",

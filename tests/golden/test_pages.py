@@ -18,7 +18,8 @@ PAGES = Path(__file__).parent / "pages"
 CASES = {incident.key: incident for incident in INCIDENTS}
 # Alarms of a fleet whose nodes are losing money; the others tell of requests, or of the platform's own machinery.
 OF_NODES = {
-    "LowUtilization", "IdleAllocated", "JobHang", "NonFiniteLoss", "HardwareFault", "FleetBlind", "FleetSilent",
+    "LowUtilization", "IdleAllocated", "NodesWithoutJob", "CrashLoop", "JobHang", "NonFiniteLoss", "HardwareFault",
+    "FleetBlind", "FleetSilent",
 }  # fmt: skip
 
 

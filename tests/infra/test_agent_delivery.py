@@ -15,9 +15,12 @@ import pytest
 from aws_cdk.assertions import Annotations, Match, Template
 
 from environments import loader
+from environments.alarms import alarm_settings
 from environments.fleet_specs import fleet_spec
-from environments.fleets import Fleet, Gate
+from environments.fleets import Fleet, FleetAlarms, Gate, Pool
+from environments.markets import OnDemand
 from fleet.capacity import compile_fleet
+from fleet.fleet_spec import Engine
 from stacks.agent_archive import archive
 from stacks.agent_archive.archive import AgentArchiveError
 from stacks.constructs.agent_delivery import AgentCode, agent_configuration, node_user_data
@@ -144,6 +147,22 @@ def test_the_agent_is_told_what_the_gate_asks_for() -> None:
     assert told(training) == {"efa_interfaces": 8}
     assert told(inference) is None
     assert told(pinned) == {"driver": "2.25", "tools": "2.33"}
+
+
+def test_the_agent_is_told_for_how_long_it_may_have_no_job_where_that_is_not_its_own_default() -> None:
+    environment = loader.load("prod")
+    reserved, inference = environment.training_fleets[0], environment.inference_fleets[0]
+    on_demand = reserved.model_copy(update={"market": OnDemand(kind="on-demand")})
+    pool = on_demand.model_copy(update={"engine": Engine.POOL, "pool": Pool(idle_minutes=60)})
+    asked = reserved.model_copy(update={"alarms": FleetAlarms(without_job_minutes=45)})
+
+    def told(fleet: Fleet) -> object:
+        plan = compile_fleet(fleet_spec(environment, environment.training_fleets[0]))
+        return agent_configuration(environment.name, fleet, plan, environment.monitoring).get("without_job_minutes")
+
+    assert [told(fleet) for fleet in (reserved, on_demand, pool, asked, inference)] == [120, None, 80, 45, None]
+    for fleet, minutes in ((reserved, 120), (on_demand, 30), (pool, 80), (asked, 45)):
+        assert alarm_settings(environment, fleet).without_job_minutes == minutes
 
 
 def synthesized(path: str) -> cdk.Stack:

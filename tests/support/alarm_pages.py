@@ -8,6 +8,7 @@ from fleet import alarm_page, naming
 from fleet.alarm_page import AlarmPage
 from fleet.alarms import (
     AlarmSettings,
+    Severity,
     Spec,
     change_in_progress,
     endpoint_alarms,
@@ -44,5 +45,7 @@ def every_alarm() -> Iterator[Spec]:
 def alarm_pages() -> dict[str, AlarmPage]:
     """By the alarm's name, as a synthesis writes them down."""
     test = naming.alarm_name("prod", naming.PLATFORM, naming.PAGE_TEST)
-    pages = {spec.name: spec.page(RUNBOOKS_URL) for spec in every_alarm() if spec.notifies}
+    # Bought in another way, an alarm of the same name may be a ticket in other words: what wakes somebody stays.
+    by_severity = sorted(every_alarm(), key=lambda spec: spec.severity is Severity.PAGE)
+    pages = {spec.name: spec.page(RUNBOOKS_URL) for spec in by_severity if spec.notifies}
     return {**pages, test: alarm_page.page_test()}

@@ -15,6 +15,7 @@ ENVIRONMENT, FLEET = "prod", "trn1"
 DELAYS: Final = (0, 1, 2, 5)
 _STATES: Final = ("BLIND", "COMPILING", "NO_JOB")
 _NODE: Final[Mapping[str, float]] = {
+    "node_cost_usd_per_hour": 21.5,
     "node_hbm_used_ratio": 0.7,
     "agent_spool_bytes": 0,
     "efa_fallback_to_tcp_per_minute": 0,

@@ -62,6 +62,7 @@ OF_FLEETS: Final = (
         [{"LowUtilisation": {"minutes": 30}}, {"LowUtilization": {"minutes": 0}}, {"JobHang": {"severity": "loud"}}],
         ON_NODES,
     ),
+    fleet_option("alarms.without_job_minutes", [5, 10080], [4, 10081], ON_NODES),
     fleet_option("alarms.hbm_percent", [1, 100], [0], ON_NODES),
     fleet_option("engine", ["batch"], ["slurm"], ("batch", "reservation", "block")),
     fleet_option("engine", ["pool"], (), ("batch", "reservation")),

@@ -47,6 +47,9 @@ def judged_families(event: Mapping[str, Any]) -> Iterator[Family]:
         ("hung", "1 while it executes nothing on cores that look busy"),
     ):
         yield _family(name, f"{text} (of the job, on this node)", _flags(jobs, name, event))
+    text = "1 while the job starts again and again and completes nothing (of the job, on this node)"
+    loops = [Point((str(each["job"]), _owner(each, event)), float("vain_runs" in each)) for each in jobs]
+    yield _family("crash_looping", text, loops)
     running = jobs if event.get("state") == NodeState.RUNNING else []
     executing = [entry for entry in running if entry.get("executions_completed")]
     for name, text, of, key in (

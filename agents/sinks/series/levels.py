@@ -27,6 +27,8 @@ READ_BY_RULES: Final = frozenset(
     f"{PREFIX}_{name}"
     for name in (
         "node_state",
+        "node_nodes_unused",
+        "node_cost_usd_per_hour",
         "node_hardware_errors_per_minute",
         "node_hbm_used_ratio",
         "node_compile_failures_per_minute",
@@ -36,6 +38,7 @@ READ_BY_RULES: Final = frozenset(
         "efa_retransmits_per_minute",
         "efa_transmit_bytes_per_minute",
         "job_cost_usd_per_hour",
+        "job_crash_looping",
         "job_hung",
         "job_idle",
         "job_non_finite_loss_per_minute",
@@ -48,6 +51,8 @@ READ_BY_RULES: Final = frozenset(
 )
 # Rules ask of each of these what the newest minute says; of other states whether there was a minute of it.
 _TOLD_WHEN_OVER: Final = frozenset({NodeState.BLIND, NodeState.COMPILING, NodeState.NO_JOB})
+# Of the one a rule asks the state as well, which says when it is over; the other lasts over gaps between two starts.
+_TOLD_WHEN_TRUE: Final = frozenset({f"{PREFIX}_node_nodes_unused", f"{PREFIX}_job_crash_looping"})
 _ZERO_MEANS_SOMETHING: Final = f"{PREFIX}_efa_"
 _BY_PART: Final = (f"{PREFIX}_core_", f"{PREFIX}_device_")
 
@@ -81,4 +86,5 @@ def minutes_of_counts(families: Iterable[Family]) -> Iterator[Family]:
 def _tells(family: Family, each: Point) -> bool:
     if family.shape is Shape.STATES:
         return each.value == 1 or each.labels[0] in _TOLD_WHEN_OVER
-    return family.shape is not Shape.COUNT or each.value != 0 or family.name.startswith(_ZERO_MEANS_SOMETHING)
+    is_left_out_at_zero = family.shape is Shape.COUNT or family.name in _TOLD_WHEN_TRUE
+    return not is_left_out_at_zero or each.value != 0 or family.name.startswith(_ZERO_MEANS_SOMETHING)

@@ -5,6 +5,7 @@ every job and every node is a contributor with a state of its own. What only the
 know stays classic.
 """
 
+from fleet.alarms.contributors.burning import burning_alarms
 from fleet.alarms.contributors.jobs import job_alarms
 from fleet.alarms.contributors.nodes import node_alarms
 from fleet.alarms.settings import AlarmSettings
@@ -13,4 +14,4 @@ from fleet.alarms.specs import ContributorSpec
 
 def contributor_alarms(settings: AlarmSettings) -> tuple[ContributorSpec, ...]:
     """Every alarm of the fleet that follows jobs and nodes."""
-    return (*node_alarms(settings), *job_alarms(settings))
+    return (*node_alarms(settings), *job_alarms(settings), *burning_alarms(settings))

@@ -239,6 +239,7 @@ def test_pages_are_the_contracted_ones() -> None:
         "FleetBlind",
         "FleetSilent",
         "NonFiniteLoss",
+        "CrashLoop",
     }
 
 

@@ -321,6 +321,72 @@ def two_jobs_of_different_speed(fleet: FleetSeries) -> None:
     fleet.job("a", running_core_utilization_ratio=0.6, slowest_core_utilization_ratio=0.58)
 
 
+@incident({("NodesWithoutJob",): 53}, minutes=90, over={("NodesWithoutJob",): 74})
+def nodes_that_nobody_uses_and_that_get_a_job_in_the_end(fleet: FleetSeries) -> None:
+    leave_free(fleet, "a", 20, 70)
+
+
+@incident({("WithoutJobBelowFloor",): 95}, minutes=130)
+def a_node_for_a_dollar_an_hour_that_nobody_uses(fleet: FleetSeries) -> None:
+    fleet.say("node_cost_usd_per_hour", 1.34, node="n3")
+    leave_free(fleet, "b", 20)
+
+
+@incident({("NodesWithoutJob",): 53}, minutes=90)
+def a_node_without_a_price_that_nobody_uses(fleet: FleetSeries) -> None:
+    fleet.say("node_cost_usd_per_hour", None, node="n3")
+    leave_free(fleet, "b", 20)
+
+
+@incident({}, minutes=90)
+def half_an_hour_between_two_jobs(fleet: FleetSeries) -> None:
+    leave_free(fleet, "a", 20, 50)
+
+
+@incident({("CrashLoop", "a"): 23, ("CrashLoop", "b"): 43}, minutes=90)
+def two_jobs_that_start_in_vain_one_after_the_other(fleet: FleetSeries) -> None:
+    crash(fleet, "a", 20)
+    crash(fleet, "b", 40)
+
+
+@incident({("CrashLoop", "a"): 23}, minutes=90, over={("CrashLoop", "a"): 64})
+def a_crash_loop_that_is_mended(fleet: FleetSeries) -> None:
+    crash(fleet, "a", 20, 41)
+
+
+@incident({("CrashLoop", "b"): 23})
+def a_crash_loop_of_a_job_without_a_price(fleet: FleetSeries) -> None:
+    fleet.job("b", cost_usd_per_hour=None)
+    crash(fleet, "b", 20)
+
+
+@incident({})
+def a_crash_loop_for_a_dollar_an_hour(fleet: FleetSeries) -> None:
+    fleet.job("b", cost_usd_per_hour=1.34)
+    crash(fleet, "b", 20)
+
+
+def crash(fleet: FleetSeries, job: str, since: int, until: int | None = None) -> None:
+    """Three minutes of a start and three without the job, of which nothing is said, in turns."""
+    for start in range(since, until or fleet.minutes, 6):
+        fleet.job(job, start, start + 3, crash_looping=1, running_tensor_engine_utilization_ratio=None)
+        gone = ("idle", "hung", "waiting", "cost_usd_per_hour", "wasted_usd_per_hour")
+        fleet.job(job, start + 3, start + 6, **dict.fromkeys(gone, None))
+    cores = ("running_core_utilization_ratio", "slowest_core_utilization_ratio")
+    fleet.job(job, since, until, **dict.fromkeys((*cores, "running_tensor_engine_utilization_ratio"), None))
+
+
+def leave_free(fleet: FleetSeries, job: str, since: int, until: int | None = None) -> None:
+    """Its nodes have no job; from the 31st minute on they say that they are unused."""
+    for node in fleet.jobs[job]:
+        fleet.state(node, "NO_JOB", since, until)
+        if until is None or since + 30 < until:
+            fleet.say("node_nodes_unused", 1, since + 30, until, node=node)
+    fleet.job(job, since, until, wasted_usd_per_hour=None, running_tensor_engine_utilization_ratio=None)
+    fleet.job(job, since, until, running_core_utilization_ratio=None, slowest_core_utilization_ratio=None)
+    fleet.job(job, since, until, idle=None, hung=None, waiting=None)
+
+
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[Told], list[Told]]]:
     """When each alarm of each case fired first and last, by Prometheus, for each delay; one process for all."""

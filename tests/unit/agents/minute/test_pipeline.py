@@ -49,14 +49,14 @@ def test_a_minute_of_two_cores() -> None:
     assert datum(entry, "TensorEngineUtilizationWhenRunning", 3)["Values"] == [38.0, 50.0]
     # 12 GiB and 2 MiB of code on one device of 32 GiB.
     used = 12 * GIB + 2 * MIB
-    assert datum(entry, "HbmUsedBytes")["StatisticValues"] == {
+    assert datum(entry, "HbmUsedBytes", 3)["StatisticValues"] == {
         "SampleCount": 1.0, "Sum": used, "Minimum": used, "Maximum": used,
     }  # fmt: skip
     assert datum(entry, "HbmUsedPercent")["StatisticValues"]["Maximum"] == pytest.approx(37.506, abs=0.001)
     assert value(entry, "AchievedTflops") == pytest.approx(80.8)
     assert value(entry, "ExecutionsCompleted", 3) == 300
     assert value(entry, "ExecutionErrors") == 3
-    assert value(entry, "ExecutionLatencyP99") == 0.04
+    assert value(entry, "ExecutionLatencyP99", 3) == 0.04
     assert (value(entry, "CoresTotal"), value(entry, "CoresAllocated")) == (2, 2)
     assert value(entry, "CostUsdPerHour", 3) == 20
     # Mean of 37.83 and 50 is 43.9, above the target of 40: nothing is wasted.
@@ -94,7 +94,7 @@ def test_a_node_without_a_job_wastes_its_whole_price_and_names_no_job() -> None:
     assert value(entry, "WastedUsdPerHour") == 20
     assert value(entry, "CoresAllocated") == 0
     assert not any(len(made["Dimensions"]) == 3 for made in metric_data(entry))
-    assert not datum(entry, "HbmUsedBytes")
+    assert not datum(entry, "HbmUsedPercent")
 
 
 def test_cores_above_one_hundred_percent_are_flagged() -> None:
@@ -125,7 +125,7 @@ def test_a_silent_monitor_is_blind_and_says_nothing_about_work() -> None:
     assert entry.verdict.state is NodeState.BLIND
     assert "neuron-monitor ended with code 1" in entry.verdict.reason
     names = {made["MetricName"] for made in metric_data(entry)}
-    assert not names & {"NeuronCoreUtilization", "HbmUsedBytes", "ExecutionsCompleted", "CoresAllocated"}
+    assert not names & {"NeuronCoreUtilization", "HbmUsedPercent", "ExecutionsCompleted", "CoresAllocated"}
     assert value(entry, "ReportAgeSeconds") == 120
     assert value(entry, "NodesBlind") == 1
     assert value(entry, "CostUsdPerHour") == 20

@@ -76,7 +76,7 @@ def test_a_full_node_is_shown_as_a_whole_and_by_job() -> None:
     # 32 processes of 10 executions each; 32 x 36.8e12 FLOP/s; 2.5 % of a core for the agent.
     assert one(exporter, "node_executions_completed_total") == 320
     assert one(exporter, "node_flops_per_second") == 32 * 36.8e12
-    assert one(exporter, "node_execution_latency_p99_seconds") == 0.04
+    assert one(exporter, "job_execution_latency_p99_seconds", job="job-1") == 0.04
     assert one(exporter, "node_cores") == one(exporter, "node_cores_allocated") == 32
     assert one(exporter, "node_cost_usd_per_hour") == 20
     assert one(exporter, "job_executions_completed_total", job="job-1") == 320

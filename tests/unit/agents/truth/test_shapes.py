@@ -13,12 +13,9 @@ TRN1, TRN2 = 32 * GIB, 96 * GIB
 
 
 def hbm(size: int, *devices: int) -> dict[str, tuple[float, ...]]:
-    """Both metrics of devices with so many bytes used, of ``size`` each."""
+    """The metric of devices with so many bytes used, of ``size`` each."""
     shares = [100 * used / size for used in devices]
-    return {
-        "HbmUsedBytes": (len(devices), sum(devices), min(devices), max(devices)),
-        "HbmUsedPercent": (len(devices), sum(shares), min(shares), max(shares)),
-    }
+    return {"HbmUsedPercent": (len(devices), sum(shares), min(shares), max(shares))}
 
 
 def running(cores: Mapping[int, int], tensor: Mapping[int, int]) -> dict[str, Mapping[int, int]]:
@@ -60,7 +57,6 @@ FULL: Table = {
     **running({50: 32}, {40: 32}),
     **hbm(TRN1, *[8 * GIB + 2 * MIB] * 16),
     "AchievedTflops": 1177.6,
-    "ExecutionLatencyP99": 0.04,
     **counts(320, 0, 32, 32),
 }
 
@@ -125,7 +121,6 @@ def test_one_pid_with_two_tags_is_two_runtimes_on_shared_cores() -> None:
         **running({30: 1, 60: 1}, {15: 1, 50: 1}),
         **hbm(TRN1, 4 * GIB + 3 * MIB),
         "AchievedTflops": 59.8,
-        "ExecutionLatencyP99": 0.03,
         **counts(12, 2, 2, 2),
     }
     assert_published(data, expected)

@@ -130,3 +130,14 @@ def test_a_fault_began_with_the_state_whatever_was_wasted_before(kind: EvidenceK
     assert found.began == AT - timedelta(minutes=3)
     assert found.usd_since is not None
     assert abs(found.usd_since - 21.5 * 3 / 60) < 1e-9
+
+
+def test_of_unused_nodes_only_those_without_a_job_are_shown() -> None:
+    free = {"state": "NO_JOB", "job": None, "job_name": None, "wasted_usd_per_hour": 21.5}
+    found = evidence(
+        *history("i-a", {20: WASTE, 3: free}), *history("i-b", {20: WASTE}), kind=EvidenceKind.UNUSED_NODES
+    )
+
+    assert [node.last.node for node in found.nodes] == ["i-a"]
+    assert found.began == AT - timedelta(minutes=3)
+    assert found.usd_per_hour == 21.5

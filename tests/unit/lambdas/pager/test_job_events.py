@@ -1,4 +1,4 @@
-"""What idle and lost jobs cost: their own nodes, of a shared node their own part, and lost ones all of their price."""
+"""What idle, lost and crash-looping jobs cost: of a shared node their own part, and lost ones all of their price."""
 
 from datetime import timedelta
 
@@ -6,7 +6,7 @@ import pytest
 
 from fleet.alarm_page import EvidenceKind
 from lambdas.pager.evidence import Evidence, collect
-from lambdas.pager.job_events import of_idle_jobs, of_lost_jobs
+from lambdas.pager.job_events import of_crash_loops, of_idle_jobs, of_lost_jobs
 from tests.support.pager import AT, history, parsed
 
 BUSY = {"wasted_usd_per_hour": 1.0, "neuron_core_utilization": 97.0}
@@ -91,3 +91,35 @@ def test_where_no_event_says_whose_loss_it_was_all_nodes_are_shown() -> None:
 
     assert len(found.nodes) == 2
     assert found.usd_per_hour == 2.0
+
+
+STARTS = {"state": "STARTUP", "wasted_usd_per_hour": None, "tensor_engine_utilization": None}
+AWAY = {"state": "NO_JOB", "job": None, "job_name": None, "owner": "fleet-owner", "wasted_usd_per_hour": 21.5}
+LOOP = {"job": "llama-8", "job_name": "llama", "owner": "ada", "cost_usd_per_hour": 21.5, "vain_runs": 3}
+CRASHES = STARTS | {"jobs": [LOOP]}
+
+
+def looping(*events: dict[str, object]) -> Evidence:
+    return collect(of_crash_loops(parsed(*events)), EvidenceKind.CRASH_LOOPS, AT)
+
+
+def test_a_job_that_starts_in_vain_is_named_between_two_starts_too_and_all_it_cost_since_is_lost() -> None:
+    found = looping(
+        *history("i-a", {40: BUSY, 20: AWAY, 18: STARTS, 12: AWAY, 10: CRASHES, 3: AWAY}), *history("i-b", {40: BUSY})
+    )
+
+    assert [node.last.node for node in found.nodes] == ["i-a"]
+    assert found.jobs == (("llama (llama-8)", "ada"),)
+    assert found.began == AT - timedelta(minutes=20)
+    assert found.usd_per_hour == 21.5
+    assert found.usd_since == pytest.approx(21.5 * 20 / 60)
+
+
+def test_another_job_that_came_to_the_node_is_not_taken_for_it() -> None:
+    found = looping(*history("i-a", {20: CRASHES, 6: BUSY | OTHER}))
+
+    assert found.usd_per_hour == 1.0
+
+
+def test_where_no_job_starts_in_vain_all_nodes_are_shown() -> None:
+    assert len(looping(*history("i-a", {9: STARTS}), *history("i-b", {9: BUSY})).nodes) == 2

@@ -35,7 +35,10 @@ def test_the_corpus_is_large_and_holds_every_kind_of_incident() -> None:
     quiet = [scenario for scenario in ALL.values() if not scenario.incidents]
 
     assert (len(ALL) >= 40, hours >= 500, len(quiet) >= 15) == (True, True, True)
-    assert kinds == {"idle", "waste", "hang", "hardware", "blind", "straggler", "compiler", "capacity", "endpoint"}
+    assert kinds == {
+        "idle", "waste", "hang", "hardware", "blind", "straggler", "compiler", "capacity", "endpoint",
+        "unused", "crash-loop",
+    }  # fmt: skip
     assert all(name == scenario.name for name, scenario in ALL.items())
 
 

@@ -30,6 +30,7 @@ WELL: Final = {
     "GroupDesiredCapacity": 4.0,
 }
 RESTING: Final = {"compiling": 0.0, "starting": 0.0, "present": 3.0}
+PAID: Final = {"present": 3.0}
 CASES: Final = {
     "HardwareFault": Case({"faulty": 0, "errors": 0}, {"faulty": 1, "errors": 1}),
     "FleetSilent": Case({"heartbeat": 1, "nodes": 3}, {"nodes": 3}, ill_nodes=3),
@@ -48,6 +49,9 @@ CASES: Final = {
     "JobHang": Case({"hung": 0, "present": 3, "price": 90}, {"hung": 1, "present": 3, "price": 90}),
     "IdleAllocated": Case({**RESTING, "idle": 0, "price": 90}, {**RESTING, "idle": 1, "price": 90}),
     "IdleBelowFloor": Case({**RESTING, "idle": 0, "price": 0.1}, {**RESTING, "idle": 1, "price": 0.1}),
+    "NodesWithoutJob": Case({**PAID, "nodes": 0, "price": 90}, {**PAID, "nodes": 1, "price": 90}),
+    "CrashLoop": Case({**PAID, "nodes": 0, "price": 90}, {**PAID, "nodes": 1, "price": 90}),
+    "WithoutJobBelowFloor": Case({**PAID, "nodes": 0, "price": 0.1}, {**PAID, "nodes": 1, "price": 0.1}),
     "LowUtilization": Case(
         {"LowestJobTensorEngineUtilization": 20, "LowestJobCoreUtilization": 60, "WastedUsdPerHour": 5.01},
         {"LowestJobTensorEngineUtilization": 19, "LowestJobCoreUtilization": 60, "WastedUsdPerHour": 5.01},
