@@ -20,6 +20,7 @@ from cli.answers import COLORED, print_json, refuse, say
 from cli.progress import waiting
 from cli.replay import generated, late, plot, report, swept
 from cli.replay.files import asked_for
+from local.replay import rule_file
 from local.replay.delivery import AT_ONCE, SWEEP, Delivery
 from local.replay.generator.corpus import SEED, Half
 from local.replay.run import OURS, SETS, AlarmSet, Replay, replay_under
@@ -101,6 +102,9 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the rows of --sweep into this file too.")] = None,
     drawing: Annotated[Path | None, typer.Option("--plot", help="SVG file to draw the rows of --sweep into.")] = None,
+    rules: Annotated[
+        Path | None, typer.Option(help="A file of Prometheus alerting rules to hold against ours, as the set rules.")
+    ] = None,
     export: Annotated[
         Path | None, typer.Option(help="Write the generated scenarios into this folder, and replay nothing.")
     ] = None,
@@ -117,11 +121,11 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
         if sweep is not None:
             _sweep(read, asked(sweep), csv, drawing, as_json=as_json)
             return
-        sets = SETS if compare else {OURS: SETS[OURS]}
+        sets = {**(SETS if compare else {OURS: SETS[OURS]}), **_of_file(rules)}
         deliveries = SWEEP if delays else (late.delivery(delay, skew, partial=partly),)
         by_delivery = _replayed(read, sets, deliveries, quiet=as_json or closed)
         replays = by_delivery[deliveries[0].name]
-    except (ScenarioFileError, SweepError, plot.PlotError) as error:
+    except (ScenarioFileError, SweepError, plot.PlotError, rule_file.RuleFileError) as error:
         refuse(error)
     scores = {name: score(replays, name) for name in sets}
     if delays:
@@ -133,6 +137,10 @@ def replay_scenarios(  # noqa: PLR0913, PLR0917 - one for each option
     ours = scores[OURS]
     if any(outcome.first is None for outcome in ours.outcomes) or not all(each.is_true for each in ours.judged):
         raise typer.Exit(1)
+
+
+def _of_file(rules: Path | None) -> dict[str, AlarmSet]:
+    return {} if rules is None else {rule_file.NAME: rule_file.load(rules).alarms}
 
 
 def _refuse_rows(files: Mapping[str, Path | None]) -> None:

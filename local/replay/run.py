@@ -100,7 +100,7 @@ def _specs(scenario: Scenario, alarm_set: str, make: AlarmSet) -> list[AnySpec]:
     """One set over all fleets; what our own says of endpoints the others have nothing to set against."""
     specs: list[AnySpec] = []
     for name, fleet in scenario.fleets.items():
-        settings = _settings(scenario, name)
+        settings = settings_of(scenario, name)
         specs += make(settings)
         if alarm_set in OWN and fleet.endpoint:
             specs += endpoint_alarms(settings, names_of(name))
@@ -132,7 +132,8 @@ def _nodes(scenario: Scenario, name: str, folder: Path | None, pushed: Pushed | 
     ]
 
 
-def _settings(scenario: Scenario, name: str) -> AlarmSettings:
+def settings_of(scenario: Scenario, name: str) -> AlarmSettings:
+    """What the alarms of the scenario's fleet called ``name`` know about it."""
     fleet = scenario.fleets[name]
     return AlarmSettings(
         environment=ENVIRONMENT,

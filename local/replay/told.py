@@ -34,7 +34,7 @@ def told_of(changes: Sequence[Change], start: float) -> tuple[Told, ...]:
     told: list[Told] = []
     open_: dict[tuple[str, str | None], int] = {}
     for index, change in enumerate(changes):
-        if not change.in_alarm:
+        if not change.in_alarm or not _is_of_its_fleet(change):
             continue
         one = _one(changes, index, start)
         group = (change.spec.name, dict(change.contributor).get(_JOB))
@@ -45,6 +45,12 @@ def told_of(changes: Sequence[Change], start: float) -> tuple[Told, ...]:
             open_[group] = len(told)
             told.append(one)
     return tuple(told)
+
+
+def _is_of_its_fleet(change: Change) -> bool:
+    # A rule that names no fleet returns the series of all of them, and is evaluated once for each.
+    fleet = change.spec.subject
+    return dict(change.contributor).get("fleet", fleet) == fleet
 
 
 def _one(changes: Sequence[Change], index: int, start: float) -> Told:
