@@ -70,7 +70,9 @@ def _compiling(series: Series) -> str:
 
 
 def _hung(series: Series) -> str:
-    return f"{_ONE_OF_JOB} ({series.last('job_hung')} == 1 unless on (fleet, node) {series.without_a_job()})"
+    """Jobs that hang: those that wait in a collective for what a node of theirs compiles look the same."""
+    hung = f"{series.last('job_hung')} == 1 unless on (fleet, job) ({_compiling(series)})"
+    return f"{_ONE_OF_JOB} ({hung} unless on (fleet, node) {series.without_a_job()})"
 
 
 def _is_cheap(settings: AlarmSettings) -> str:

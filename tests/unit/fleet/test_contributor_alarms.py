@@ -230,6 +230,13 @@ def a_node_that_has_run_and_rests_while_its_peer_compiles_anew(fleet: FleetSerie
     fleet.say("job_idle", 1, 22, 44, node="n2", job="a", owner="anna")
 
 
+@incident({("JobHang", "b"): 30})
+def a_node_that_spins_while_its_peer_compiles_anew_and_another_job_that_hangs(fleet: FleetSeries) -> None:
+    fleet.state("n1", "COMPILING", 20, 40)
+    fleet.say("job_hung", 1, 30, 44, node="n2", job="a", owner="anna")
+    fleet.job("b", 30, hung=1)
+
+
 @incident({("IdleAllocated", "b"): 23})
 def another_job_that_idles_meanwhile(fleet: FleetSeries) -> None:
     fleet.state("n1", "COMPILING", 20, 40)
