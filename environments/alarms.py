@@ -43,7 +43,7 @@ def alarm_settings(environment: Environment, fleet: Fleet) -> AlarmSettings:
     Raises:
         UnknownInstanceTypeError: EC2 has no such type; ``loader.load_file`` refuses a file that names it.
     """
-    said = fleet.alarms.model_dump(exclude={"wakes", "each"})
+    said = fleet.alarms.thresholds
     if isinstance(fleet, InferenceFleet):
         said["latency_p99_seconds"] = fleet.endpoint.latency_p99_seconds
     else:

@@ -1,7 +1,7 @@
 """What an environment file says of a fleet: its nodes and how they are bought, and what they are for."""
 
 from datetime import date
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
@@ -59,6 +59,11 @@ class FleetAlarms(StrictModel):
     """Whether anything of the fleet wakes anybody: with ``false`` every page is a ticket."""
     each: dict[str, OneAlarm] = Field(default_factory=dict)
     """Changes of single alarms, by their keys."""
+
+    @property
+    def thresholds(self) -> dict[str, Any]:
+        """Those of the fleet, as ``Thresholds`` calls them."""
+        return self.model_dump(exclude={"wakes", "each"})
 
     low_utilization_percent: Annotated[float, Field(gt=0, lt=100)] = _DEFAULTS.low_utilization_percent
     low_core_utilization_percent: Annotated[float, Field(gt=0, le=100)] = _DEFAULTS.low_core_utilization_percent

@@ -25,7 +25,7 @@ _MINUTES_WHILE_YOUNG: Final = 10
 # hang that waits on the host looks the same, so only a cheap node is believed for longer.
 _MINUTES_ON_CPU: Final = 15
 _MOST_MINUTES_ON_CPU: Final = 45
-_USD_ON_CPU: Final = 2.5
+_USD_ON_CPU: Final = 5.0
 CPU_BUSY_PERCENT: Final = 15.0
 # Pauses that are learned: shorter ones need no patience, and longer ones are too dear to be taken for a habit.
 _SHORTEST_LEARNED: Final = 3

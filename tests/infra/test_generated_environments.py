@@ -114,8 +114,8 @@ def written_keys(part: object) -> Iterator[tuple[str, str]]:
         for name in part.model_fields_set:
             yield type(part).__name__, name
             yield from written_keys(getattr(part, name))
-    elif isinstance(part, tuple):
-        for item in part:
+    elif isinstance(part, tuple | dict):
+        for item in part.values() if isinstance(part, dict) else part:
             yield from written_keys(item)
 
 

@@ -50,10 +50,10 @@ def test_a_validation_on_the_cpus_is_believed_for_a_quarter_of_an_hour() -> None
 
 def test_cheap_nodes_are_believed_on_their_cpus_until_they_have_cost_something() -> None:
     cheap = RunningMinute(0.4, cpu_percent=45.0, usd_per_hour=1.34)
-    reserved = RunningMinute(0.4, cpu_percent=45.0, usd_per_hour=7.5)
+    reserved = RunningMinute(0.4, cpu_percent=45.0, usd_per_hour=15.0)
 
     assert told(*[cheap] * 45) == [False] * 44 + [True]
-    # Two and a half dollars.
+    # Five dollars.
     assert told(*[reserved] * 20) == [False] * 19 + [True]
 
 
