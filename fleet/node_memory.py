@@ -141,6 +141,10 @@ def remembered(seen: Observation, memory: Memory) -> Memory:
     if now.paused_since is not None and (waited or _checkpoint_holds(seen, now)):
         # Nothing is executed before the compiler is done, or before the phase is over: only then does a pause begin.
         now = replace(now, paused_since=seen.at)
+    elif now.paused_since is not None and seen.phase is not None:
+        # What outlasts its patience is judged as if nothing had been said.
+        began = now.checkpoint_since if seen.phase.name == CHECKPOINT_PHASE else now.phase_since
+        now = replace(now, paused_since=now.paused_since if began is None else min(began, now.paused_since))
     return replace(now, since=seen.at) if waited else now
 
 

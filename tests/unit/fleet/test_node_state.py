@@ -87,6 +87,14 @@ def test_a_pause_begins_when_what_was_announced_or_compiled_is_over() -> None:
         assert verdict.reason in {"no execution completed for 9 min", "the job has executed nothing yet, for 9 min"}
 
 
+def test_what_outlasts_its_patience_has_paused_from_its_beginning() -> None:
+    running, resting = {**WORKING, "completed": 9}, {**WORKING, "completed": 0}
+
+    for name in ("validation", "checkpoint"):
+        verdict = after(running, *[{**resting, "phase": Announced(name)}] * 46)
+        assert verdict.reason == "no execution completed for 46 min"
+
+
 def test_an_announced_checkpoint_may_take_longer_than_a_burst_of_writing() -> None:
     running = {**WORKING, "completed": 9}
     writing = {**WORKING, "completed": 0, "checkpoint": True, "phase": Announced("checkpoint", 25)}
